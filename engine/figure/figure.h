@@ -21,8 +21,9 @@ typedef enum {
     LIMN_LAYOUT_OVERLAY, // picture with map, colour bar, prompt
     LIMN_LAYOUT_MAP,     // the map alone, cells crisp
     LIMN_LAYOUT_WORDS,
-    LIMN_LAYOUT_STACK,   // picture stack: every map of the artifact below each other / in a grid
-    LIMN_LAYOUT_GRID,    // panels with letters (several artifacts)
+    LIMN_LAYOUT_STACK, // picture stack: every map of the artifact below each other / in a
+                       // grid
+    LIMN_LAYOUT_GRID,  // panels with letters (several artifacts)
     LIMN_LAYOUT_BARS,
     LIMN_LAYOUT_CURVE,
     LIMN_LAYOUT_TABLE,
@@ -36,38 +37,48 @@ typedef struct {
     const char *colormap; // NULL: by kind (viridis, or the diverging one for signed maps)
     gboolean has_range;
     double range[2];
-    gboolean percentile;  // robust range (2..98 %), clipped values marked on the colour bar
-    double opacity;       // overlay, default 0.6
+    gboolean
+        percentile; // robust range (2..98 %), clipped values marked on the colour bar
+    double opacity; // overlay, default 0.6
     gboolean interpolate; // bilinear instead of crisp cells
     gboolean contours;
     gboolean text_as_outlines;
     gboolean show_caption;
     gboolean show_colorbar;
-    gboolean show_mask;   // outlines of the label map when the artifact has one
-    const char *caption;  // overrides the default one
-    const char *font;     // default "DejaVu Sans"; fallback by pango
-    double font_size;     // points, default 8, never below 6
-    int item;             // which map or picture; -1: all
-    gboolean dark;        // for the preview on screen only
-    int columns;          // grid and stack, 0: automatic
+    gboolean show_mask;  // outlines of the label map when the artifact has one
+    const char *caption; // overrides the default one
+    const char *font;    // default "DejaVu Sans"; fallback by pango
+    double font_size;    // points, default 8, never below 6
+    int item;            // which map or picture; -1: all
+    gboolean dark;       // for the preview on screen only
+    int columns;         // grid and stack, 0: automatic
 } LimnFigureOptions;
-void limn_figure_options_init(LimnFigureOptions *options);
+void
+limn_figure_options_init(LimnFigureOptions *options);
 
 typedef struct LimnFigure LimnFigure;
-// One artifact. LIMN_ERROR_ARGUMENT for an item that does not exist or an unknown colour map.
-LimnFigure *limn_figure_new(LimnArtifact *artifact, const LimnFigureOptions *options,
-                            GError **error);
+// One artifact. LIMN_ERROR_ARGUMENT for an item that does not exist or an unknown colour
+// map.
+LimnFigure *
+limn_figure_new(LimnArtifact *artifact, const LimnFigureOptions *options, GError **error);
 // Panels a, b, c ... sharing one colour scale when `shared_scale`.
-LimnFigure *limn_figure_new_grid(GPtrArray *artifacts, const char *const *row_labels,
-                                 const char *const *column_labels, gboolean shared_scale,
-                                 const LimnFigureOptions *options, GError **error);
-void limn_figure_free(LimnFigure *figure);
+LimnFigure *
+limn_figure_new_grid(GPtrArray *artifacts, const char *const *row_labels,
+                     const char *const *column_labels, gboolean shared_scale,
+                     const LimnFigureOptions *options, GError **error);
+void
+limn_figure_free(LimnFigure *figure);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LimnFigure, limn_figure_free)
 
-void limn_figure_get_size(LimnFigure *figure, double *width_pt, double *height_pt);
-void limn_figure_draw(LimnFigure *figure, cairo_t *cr); // origin top left, points
-GBytes *limn_figure_encode(LimnFigure *figure, LimnFigureFormat format, GError **error);
+void
+limn_figure_get_size(LimnFigure *figure, double *width_pt, double *height_pt);
+void
+limn_figure_draw(LimnFigure *figure, cairo_t *cr); // origin top left, points
+GBytes *
+limn_figure_encode(LimnFigure *figure, LimnFigureFormat format, GError **error);
 // The format follows from the extension. LIMN_ERROR_ARGUMENT for another extension.
-gboolean limn_figure_save(LimnFigure *figure, const char *path, GError **error);
+gboolean
+limn_figure_save(LimnFigure *figure, const char *path, GError **error);
 // The numbers behind the figure beside it: PATH without extension + ".csv" or ".npy".
-gboolean limn_figure_save_data(LimnFigure *figure, const char *path, GError **error);
+gboolean
+limn_figure_save_data(LimnFigure *figure, const char *path, GError **error);

@@ -16,7 +16,8 @@ typedef enum {
 } LimnPixels;
 
 typedef enum {
-    LIMN_DEPTH_U8,  // includes 1, 2 and 4 bits: grey ones keep their stored value 0..2^bits-1
+    LIMN_DEPTH_U8, // includes 1, 2 and 4 bits: grey ones keep their stored value
+                   // 0..2^bits-1
     LIMN_DEPTH_U16,
     LIMN_DEPTH_U32, // label maps and 32-bit TIFF only
     LIMN_DEPTH_F32,
@@ -27,30 +28,35 @@ struct LimnImage {
     int width, height;
     LimnPixels pixels;
     LimnDepth depth;
-    int bits;         // bits per sample in the file (1, 2, 4, 8, 16, 32)
-    int orientation;  // EXIF orientation found in the file (1..8), already applied
-    gboolean lossy;   // came from a lossy format (JPEG, lossy WebP)
-    gboolean cmyk;    // was converted from CMYK / YCCK
+    int bits;           // bits per sample in the file (1, 2, 4, 8, 16, 32)
+    int orientation;    // EXIF orientation found in the file (1..8), already applied
+    gboolean lossy;     // came from a lossy format (JPEG, lossy WebP)
+    gboolean cmyk;      // was converted from CMYK / YCCK
     const char *format; // "PNG", "JPEG", "TIFF", "WebP", "SVG", "memory" (static string)
-    int n_palette;    // indexed only
+    int n_palette;      // indexed only
     guint8 palette[256][4]; // RGBA, alpha 255 where the file has none
     gboolean palette_has_alpha;
-    void *data;       // height * width * channels samples
+    void *data; // height * width * channels samples
 };
 
 #define LIMN_IMAGE_MAX_PIXELS ((gint64) 1 << 30)
 
-int limn_pixels_channels(LimnPixels pixels);
-gsize limn_depth_size(LimnDepth depth);
+int
+limn_pixels_channels(LimnPixels pixels);
+gsize
+limn_depth_size(LimnDepth depth);
 
 // Zeroed. LIMN_ERROR_MEMORY beyond LIMN_IMAGE_MAX_PIXELS or without memory.
-LimnImage *limn_image_new(int width, int height, LimnPixels pixels, LimnDepth depth,
-                          GError **error);
-LimnImage *limn_image_ref(LimnImage *image);
-void limn_image_unref(LimnImage *image);
+LimnImage *
+limn_image_new(int width, int height, LimnPixels pixels, LimnDepth depth, GError **error);
+LimnImage *
+limn_image_ref(LimnImage *image);
+void
+limn_image_unref(LimnImage *image);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LimnImage, limn_image_unref)
 
-gsize limn_image_stride(const LimnImage *image); // bytes per row
+gsize
+limn_image_stride(const LimnImage *image); // bytes per row
 
 // How samples of more than 8 bits, or of fewer, become 8-bit ones for display and for
 // models: one documented rule for all depths. RANGE_TYPE maps the full range of the
@@ -64,14 +70,19 @@ typedef enum {
 // 8-bit RGB as models see it: palette expanded, grey repeated, alpha dropped. The
 // bytes of 8-bit grey, RGB, palette and YCbCr files equal those of Pillow's
 // convert("RGB"). Returns: (transfer full), `image` itself when it is RGB U8 already.
-LimnImage *limn_image_to_rgb8(LimnImage *image, LimnRangeRule rule, GError **error);
+LimnImage *
+limn_image_to_rgb8(LimnImage *image, LimnRangeRule rule, GError **error);
 // For display: as above with alpha kept (RGBA, not premultiplied).
-LimnImage *limn_image_to_rgba8(LimnImage *image, LimnRangeRule rule, GError **error);
+LimnImage *
+limn_image_to_rgba8(LimnImage *image, LimnRangeRule rule, GError **error);
 
 // min and max of the finite samples (alpha left out); FALSE when there is none.
-gboolean limn_image_range(const LimnImage *image, double *min, double *max);
+gboolean
+limn_image_range(const LimnImage *image, double *min, double *max);
 // The stored number at a place (channel 0 of an indexed picture is the index).
-double limn_image_get_sample(const LimnImage *image, int x, int y, int channel);
+double
+limn_image_get_sample(const LimnImage *image, int x, int y, int channel);
 
 // A new picture with EXIF orientation 1..8 applied.
-LimnImage *limn_image_orient(LimnImage *image, int orientation, GError **error);
+LimnImage *
+limn_image_orient(LimnImage *image, int orientation, GError **error);

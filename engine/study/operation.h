@@ -27,28 +27,30 @@ typedef enum {
 } LimnFamily;
 
 typedef enum {
-    LIMN_INPUT_FILE,      // any file
-    LIMN_INPUT_IMAGE,     // a picture file
-    LIMN_INPUT_FOLDER,    // a folder
-    LIMN_INPUT_PATH,      // file or folder (a model, or a picture or a folder of them)
-    LIMN_INPUT_TEXT,      // the value itself is the text
+    LIMN_INPUT_FILE,   // any file
+    LIMN_INPUT_IMAGE,  // a picture file
+    LIMN_INPUT_FOLDER, // a folder
+    LIMN_INPUT_PATH,   // file or folder (a model, or a picture or a folder of them)
+    LIMN_INPUT_TEXT,   // the value itself is the text
 } LimnInputType;
 
 typedef struct {
-    const char *name;    // key on the command line
+    const char *name; // key on the command line
     LimnInputType type;
-    gboolean required;   // alternatives: name the group with `one_of`
-    gboolean list;       // the key may be repeated
-    const char *one_of;  // inputs with the same non-NULL group exclude each other, one is needed
+    gboolean required; // alternatives: name the group with `one_of`
+    gboolean list;     // the key may be repeated
+    const char
+        *one_of; // inputs with the same non-NULL group exclude each other, one is needed
     gboolean optional_group; // the one_of group may stay empty
-    const char *accepts; // informal: "PNG, JPEG, TIFF, WebP"; shown in help and by drop targets
+    const char
+        *accepts; // informal: "PNG, JPEG, TIFF, WebP"; shown in help and by drop targets
     const char *summary; // one line, translatable
 } LimnInput;
 
 typedef enum {
     LIMN_PARAMETER_INT,
     LIMN_PARAMETER_FLOAT,
-    LIMN_PARAMETER_BOOL,   // choices no, yes (the first listed is the default)
+    LIMN_PARAMETER_BOOL, // choices no, yes (the first listed is the default)
     LIMN_PARAMETER_CHOICE,
     LIMN_PARAMETER_TEXT,
 } LimnParameterType;
@@ -58,20 +60,21 @@ typedef struct {
     LimnParameterType type;
     gint64 int_default;
     double float_default;
-    const char *text_default;    // TEXT only; NULL = unset
-    double min, max;             // INT and FLOAT, inclusive
-    const char *const *choices;  // CHOICE: NULL-terminated; BOOL: NULL means {"no","yes"}; the first is the default
+    const char *text_default;   // TEXT only; NULL = unset
+    double min, max;            // INT and FLOAT, inclusive
+    const char *const *choices; // CHOICE: NULL-terminated; BOOL: NULL means {"no","yes"};
+                                // the first is the default
     const char *const *choice_summaries; // one line each, may be NULL
-    const char *unit;            // may be NULL
-    const char *summary;         // one line, translatable
-    gboolean advanced;           // folded away in the panel
-    gboolean live;               // may be changed in live mode without encoding the picture again
+    const char *unit;                    // may be NULL
+    const char *summary;                 // one line, translatable
+    gboolean advanced;                   // folded away in the panel
+    gboolean live; // may be changed in live mode without encoding the picture again
 } LimnParameter;
 
 typedef struct {
-    const char *name;   // artifact name
-    const char *kind;   // "heatmap", "text", ...
-    const char *shape;  // "[T,gh,gw]"
+    const char *name;  // artifact name
+    const char *kind;  // "heatmap", "text", ...
+    const char *shape; // "[T,gh,gw]"
     const char *summary;
 } LimnOutput;
 
@@ -98,22 +101,28 @@ struct LimnOperation {
     const LimnParameter *parameters; // ends with a NULL name
     const LimnOutput *outputs;       // ends with a NULL name
     const LimnFigureDefault *figure; // may be NULL
-    gboolean shardable; // work over many items: --shard makes sense
-    gboolean resumable; // --resume makes sense
+    gboolean shardable;              // work over many items: --shard makes sense
+    gboolean resumable;              // --resume makes sense
     // Runs on an engine thread. Reads inputs and parameters from `run`, adds artifacts,
     // scalars, skipped items and diagnostics to it.
     gboolean (*run)(LimnRun *run, GError **error);
 };
 
-const char *limn_family_id(LimnFamily family);    // "explain"
-const char *limn_family_title(LimnFamily family); // "Explain" (translated)
+const char *
+limn_family_id(LimnFamily family); // "explain"
+const char *
+limn_family_title(LimnFamily family); // "Explain" (translated)
 
-const LimnInput *limn_operation_find_input(const LimnOperation *operation, const char *name);
-const LimnParameter *limn_operation_find_parameter(const LimnOperation *operation,
-                                                   const char *name);
+const LimnInput *
+limn_operation_find_input(const LimnOperation *operation, const char *name);
+const LimnParameter *
+limn_operation_find_parameter(const LimnOperation *operation, const char *name);
 
 // The registry. The program hands over the list once at start-up (NULL-terminated,
 // static); limn_operations.c in engine/method holds it.
-void limn_registry_set(const LimnOperation *const *operations);
-const LimnOperation *const *limn_registry_get(void);
-const LimnOperation *limn_registry_find(const char *id);
+void
+limn_registry_set(const LimnOperation *const *operations);
+const LimnOperation *const *
+limn_registry_get(void);
+const LimnOperation *
+limn_registry_find(const char *id);
