@@ -22,26 +22,21 @@ typedef enum {
     LIMN_ERROR_CANCELLED,   // the user cancelled                                exit 130
 } LimnErrorCode;
 
-GQuark
-limn_error_quark(void);
+GQuark limn_error_quark(void);
 
 // Exit status of the command line for an error; 0 for NULL, 1 for foreign domains
 // other than G_IO_ERROR_CANCELLED (130).
-int
-limn_error_exit_status(const GError *error);
+int limn_error_exit_status(const GError *error);
 
 // Set "PATH: WHAT: strerror(errnum)" with the code given; PATH is shown by
 // limn_display_path(). Returns FALSE, so that callers can return the call.
-gboolean
-limn_error_set_errno(GError **error, LimnErrorCode code, const char *path,
-                     const char *what, int errnum);
+gboolean limn_error_set_errno(GError **error, LimnErrorCode code, const char *path,
+                              const char *what, int errnum);
 
 // Set "PATH: message" with a formatted message. Returns FALSE.
-gboolean
-limn_error_set_file(GError **error, LimnErrorCode code, const char *path,
-                    const char *format, ...) G_GNUC_PRINTF(4, 5);
+gboolean limn_error_set_file(GError **error, LimnErrorCode code, const char *path,
+                             const char *format, ...) G_GNUC_PRINTF(4, 5);
 
 // A path as it may be shown: UTF-8, control characters escaped, never NULL.
 // Returns: (transfer full)
-char *
-limn_display_path(const char *path);
+char *limn_display_path(const char *path);

@@ -7,12 +7,9 @@
 #include "engine/base/types.h"
 
 // Lower-case hex digest of memory. Returns: (transfer full)
-char *
-limn_sha256_bytes(const void *data, gsize size);
+char *limn_sha256_bytes(const void *data, gsize size);
 // Of a file. Cancellable through the job. *size may be NULL.
-char *
-limn_sha256_file(const char *path, guint64 *size, LimnJob *job, GError **error);
+char *limn_sha256_file(const char *path, guint64 *size, LimnJob *job, GError **error);
 // Of a folder: the digest over "relative path NUL digest LF" of every regular file in
 // byte order of the paths; *size = sum of sizes.
-char *
-limn_sha256_tree(const char *path, guint64 *size, LimnJob *job, GError **error);
+char *limn_sha256_tree(const char *path, guint64 *size, LimnJob *job, GError **error);

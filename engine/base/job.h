@@ -29,54 +29,38 @@ typedef struct {
 typedef void (*LimnProgressFunc)(LimnJob *job, const LimnProgress *progress,
                                  gpointer user_data);
 
-LimnJob *
-limn_job_new(void);
-LimnJob *
-limn_job_ref(LimnJob *job);
-void
-limn_job_unref(LimnJob *job);
+LimnJob *limn_job_new(void);
+LimnJob *limn_job_ref(LimnJob *job);
+void limn_job_unref(LimnJob *job);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LimnJob, limn_job_unref)
 
 // Number of threads the job may use (default 1; 0 means all processors).
-void
-limn_job_set_threads(LimnJob *job, int threads);
-int
-limn_job_get_threads(LimnJob *job);
+void limn_job_set_threads(LimnJob *job, int threads);
+int limn_job_get_threads(LimnJob *job);
 
-void
-limn_job_set_progress(LimnJob *job, LimnProgressFunc func, gpointer user_data,
-                      GDestroyNotify destroy);
+void limn_job_set_progress(LimnJob *job, LimnProgressFunc func, gpointer user_data,
+                           GDestroyNotify destroy);
 // Report progress within the current range (see limn_job_push_range).
-void
-limn_job_report(LimnJob *job, const char *stage, double fraction, const char *format, ...)
-    G_GNUC_PRINTF(4, 5);
+void limn_job_report(LimnJob *job, const char *stage, double fraction, const char *format,
+                     ...) G_GNUC_PRINTF(4, 5);
 // Nested work reports 0..1; a range maps it into [begin, end] of the enclosing range.
-void
-limn_job_push_range(LimnJob *job, double begin, double end);
-void
-limn_job_pop_range(LimnJob *job);
+void limn_job_push_range(LimnJob *job, double begin, double end);
+void limn_job_pop_range(LimnJob *job);
 
-void
-limn_job_cancel(LimnJob *job);
-gboolean
-limn_job_is_cancelled(LimnJob *job);
+void limn_job_cancel(LimnJob *job);
+gboolean limn_job_is_cancelled(LimnJob *job);
 // FALSE with LIMN_ERROR_CANCELLED when cancelled: `if (!limn_job_check(job, error))`.
 // Call it at least every 50 ms of work.
-gboolean
-limn_job_check(LimnJob *job, GError **error);
+gboolean limn_job_check(LimnJob *job, GError **error);
 
-void
-limn_job_diagnose(LimnJob *job, LimnSeverity severity, const char *item,
-                  const char *format, ...) G_GNUC_PRINTF(4, 5);
+void limn_job_diagnose(LimnJob *job, LimnSeverity severity, const char *item,
+                       const char *format, ...) G_GNUC_PRINTF(4, 5);
 // Returns: (transfer full) (element-type LimnDiagnostic) in the order of reporting.
-GPtrArray *
-limn_job_dup_diagnostics(LimnJob *job);
+GPtrArray *limn_job_dup_diagnostics(LimnJob *job);
 
 // Seconds per named stage, summed over calls; written to timing.json.
-void
-limn_job_add_time(LimnJob *job, const char *stage, double seconds);
+void limn_job_add_time(LimnJob *job, const char *stage, double seconds);
 // Calls func(stage, seconds) in the order in which stages first appeared.
-void
-limn_job_foreach_time(LimnJob *job,
-                      void (*func)(const char *stage, double seconds, gpointer data),
-                      gpointer data);
+void limn_job_foreach_time(LimnJob *job,
+                           void (*func)(const char *stage, double seconds, gpointer data),
+                           gpointer data);

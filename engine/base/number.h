@@ -8,16 +8,11 @@
 #define LIMN_NUMBER_BUFFER 32
 
 // Whole-string parse (leading/trailing blanks allowed). Accepts inf, -inf, nan.
-gboolean
-limn_number_parse(const char *text, double *value);
-gboolean
-limn_integer_parse(const char *text, gint64 *value);
+gboolean limn_number_parse(const char *text, double *value);
+gboolean limn_integer_parse(const char *text, gint64 *value);
 // Shortest text that reads back to the same double ("0.1", "1e-09", "nan", "inf").
-char *
-limn_number_format(char buffer[LIMN_NUMBER_BUFFER], double value);
+char *limn_number_format(char buffer[LIMN_NUMBER_BUFFER], double value);
 // Shortest text that reads back to the same float.
-char *
-limn_number_format_float(char buffer[LIMN_NUMBER_BUFFER], float value);
+char *limn_number_format_float(char buffer[LIMN_NUMBER_BUFFER], float value);
 // With a fixed number of digits after the point ("%.*f" in the C locale).
-char *
-limn_number_format_fixed(char buffer[LIMN_NUMBER_BUFFER], double value, int digits);
+char *limn_number_format_fixed(char buffer[LIMN_NUMBER_BUFFER], double value, int digits);

@@ -14,16 +14,13 @@ typedef void (*LimnChunkFunc)(gsize chunk, gpointer user_data);
 // Runs func for chunks 0 .. n-1 on up to limn_job_get_threads(job) threads, the
 // calling one included; returns when all have run. When the job is cancelled the
 // chunks not yet begun are left out (the caller checks the job afterwards).
-void
-limn_parallel_for(LimnJob *job, gsize n_chunks, LimnChunkFunc func, gpointer user_data);
+void limn_parallel_for(LimnJob *job, gsize n_chunks, LimnChunkFunc func,
+                       gpointer user_data);
 
 // Sets flush-to-zero on the calling thread. Every thread that computes calls it once;
 // limn_parallel_for does it for its workers and its caller.
-void
-limn_parallel_prepare_thread(void);
+void limn_parallel_prepare_thread(void);
 // Lower the priority of pool workers and of the calling thread (the window's use).
-void
-limn_parallel_set_background(gboolean background);
+void limn_parallel_set_background(gboolean background);
 
-int
-limn_parallel_n_processors(void);
+int limn_parallel_n_processors(void);

@@ -15,29 +15,18 @@ typedef struct {
     guint64 position; // index of the next element for the sequential functions
 } LimnRng;
 
-void
-limn_philox4x32(const guint32 counter[4], const guint32 key[2], guint32 out[4]);
+void limn_philox4x32(const guint32 counter[4], const guint32 key[2], guint32 out[4]);
 
-LimnRng
-limn_rng_make(guint64 seed, guint64 stream);
-guint32
-limn_rng_uint32_at(const LimnRng *rng, guint64 element);
+LimnRng limn_rng_make(guint64 seed, guint64 stream);
+guint32 limn_rng_uint32_at(const LimnRng *rng, guint64 element);
 // (x >> 8) * 2^-24, in [0, 1)
-float
-limn_rng_uniform_at(const LimnRng *rng, guint64 element);
-guint32
-limn_rng_uint32(LimnRng *rng);
-float
-limn_rng_uniform(LimnRng *rng);
-float
-limn_rng_normal(LimnRng *rng);
-float
-limn_rng_exponential(LimnRng *rng);
-guint32
-limn_rng_poisson(LimnRng *rng, double lambda);
+float limn_rng_uniform_at(const LimnRng *rng, guint64 element);
+guint32 limn_rng_uint32(LimnRng *rng);
+float limn_rng_uniform(LimnRng *rng);
+float limn_rng_normal(LimnRng *rng);
+float limn_rng_exponential(LimnRng *rng);
+guint32 limn_rng_poisson(LimnRng *rng, double lambda);
 // Uniform integer in [0, n), n >= 1, without bias.
-guint32
-limn_rng_below(LimnRng *rng, guint32 n);
+guint32 limn_rng_below(LimnRng *rng, guint32 n);
 // Fisher-Yates permutation of 0..n-1 as specified for the golden data.
-void
-limn_rng_permutation(LimnRng *rng, guint32 n, guint32 *out);
+void limn_rng_permutation(LimnRng *rng, guint32 n, guint32 *out);

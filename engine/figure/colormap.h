@@ -17,16 +17,12 @@ typedef struct {
     LimnColormapClass class;
 } LimnColormapInfo;
 
-const LimnColormapInfo *
-limn_colormap_list(gsize *n);
-const LimnColormapInfo *
-limn_colormap_find(const char *name);
+const LimnColormapInfo *limn_colormap_list(gsize *n);
+const LimnColormapInfo *limn_colormap_find(const char *name);
 // 256 RGB triplets; NULL for an unknown name. Static.
 const guint8 (*limn_colormap_table(const char *name))[3];
 // The colour of NaN and of values outside the range (grey hatch base colour).
-void
-limn_colormap_nan(guint8 rgb[3]);
+void limn_colormap_nan(guint8 rgb[3]);
 // Index 0..255 of a value in a range (NaN: -1); clamps. The one rule that shader and
 // painters share: floor(clamp((v - min) / (max - min), 0, 1) * 255 + 0.5).
-int
-limn_colormap_index(double value, double min, double max);
+int limn_colormap_index(double value, double min, double max);

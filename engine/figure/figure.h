@@ -53,32 +53,24 @@ typedef struct {
     gboolean dark;       // for the preview on screen only
     int columns;         // grid and stack, 0: automatic
 } LimnFigureOptions;
-void
-limn_figure_options_init(LimnFigureOptions *options);
+void limn_figure_options_init(LimnFigureOptions *options);
 
 typedef struct LimnFigure LimnFigure;
 // One artifact. LIMN_ERROR_ARGUMENT for an item that does not exist or an unknown colour
 // map.
-LimnFigure *
-limn_figure_new(LimnArtifact *artifact, const LimnFigureOptions *options, GError **error);
+LimnFigure *limn_figure_new(LimnArtifact *artifact, const LimnFigureOptions *options,
+                            GError **error);
 // Panels a, b, c ... sharing one colour scale when `shared_scale`.
-LimnFigure *
-limn_figure_new_grid(GPtrArray *artifacts, const char *const *row_labels,
-                     const char *const *column_labels, gboolean shared_scale,
-                     const LimnFigureOptions *options, GError **error);
-void
-limn_figure_free(LimnFigure *figure);
+LimnFigure *limn_figure_new_grid(GPtrArray *artifacts, const char *const *row_labels,
+                                 const char *const *column_labels, gboolean shared_scale,
+                                 const LimnFigureOptions *options, GError **error);
+void limn_figure_free(LimnFigure *figure);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LimnFigure, limn_figure_free)
 
-void
-limn_figure_get_size(LimnFigure *figure, double *width_pt, double *height_pt);
-void
-limn_figure_draw(LimnFigure *figure, cairo_t *cr); // origin top left, points
-GBytes *
-limn_figure_encode(LimnFigure *figure, LimnFigureFormat format, GError **error);
+void limn_figure_get_size(LimnFigure *figure, double *width_pt, double *height_pt);
+void limn_figure_draw(LimnFigure *figure, cairo_t *cr); // origin top left, points
+GBytes *limn_figure_encode(LimnFigure *figure, LimnFigureFormat format, GError **error);
 // The format follows from the extension. LIMN_ERROR_ARGUMENT for another extension.
-gboolean
-limn_figure_save(LimnFigure *figure, const char *path, GError **error);
+gboolean limn_figure_save(LimnFigure *figure, const char *path, GError **error);
 // The numbers behind the figure beside it: PATH without extension + ".csv" or ".npy".
-gboolean
-limn_figure_save_data(LimnFigure *figure, const char *path, GError **error);
+gboolean limn_figure_save_data(LimnFigure *figure, const char *path, GError **error);

@@ -41,22 +41,17 @@ struct LimnImage {
 
 #define LIMN_IMAGE_MAX_PIXELS ((gint64) 1 << 30)
 
-int
-limn_pixels_channels(LimnPixels pixels);
-gsize
-limn_depth_size(LimnDepth depth);
+int limn_pixels_channels(LimnPixels pixels);
+gsize limn_depth_size(LimnDepth depth);
 
 // Zeroed. LIMN_ERROR_MEMORY beyond LIMN_IMAGE_MAX_PIXELS or without memory.
-LimnImage *
-limn_image_new(int width, int height, LimnPixels pixels, LimnDepth depth, GError **error);
-LimnImage *
-limn_image_ref(LimnImage *image);
-void
-limn_image_unref(LimnImage *image);
+LimnImage *limn_image_new(int width, int height, LimnPixels pixels, LimnDepth depth,
+                          GError **error);
+LimnImage *limn_image_ref(LimnImage *image);
+void limn_image_unref(LimnImage *image);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LimnImage, limn_image_unref)
 
-gsize
-limn_image_stride(const LimnImage *image); // bytes per row
+gsize limn_image_stride(const LimnImage *image); // bytes per row
 
 // How samples of more than 8 bits, or of fewer, become 8-bit ones for display and for
 // models: one documented rule for all depths. RANGE_TYPE maps the full range of the
@@ -70,19 +65,14 @@ typedef enum {
 // 8-bit RGB as models see it: palette expanded, grey repeated, alpha dropped. The
 // bytes of 8-bit grey, RGB, palette and YCbCr files equal those of Pillow's
 // convert("RGB"). Returns: (transfer full), `image` itself when it is RGB U8 already.
-LimnImage *
-limn_image_to_rgb8(LimnImage *image, LimnRangeRule rule, GError **error);
+LimnImage *limn_image_to_rgb8(LimnImage *image, LimnRangeRule rule, GError **error);
 // For display: as above with alpha kept (RGBA, not premultiplied).
-LimnImage *
-limn_image_to_rgba8(LimnImage *image, LimnRangeRule rule, GError **error);
+LimnImage *limn_image_to_rgba8(LimnImage *image, LimnRangeRule rule, GError **error);
 
 // min and max of the finite samples (alpha left out); FALSE when there is none.
-gboolean
-limn_image_range(const LimnImage *image, double *min, double *max);
+gboolean limn_image_range(const LimnImage *image, double *min, double *max);
 // The stored number at a place (channel 0 of an indexed picture is the index).
-double
-limn_image_get_sample(const LimnImage *image, int x, int y, int channel);
+double limn_image_get_sample(const LimnImage *image, int x, int y, int channel);
 
 // A new picture with EXIF orientation 1..8 applied.
-LimnImage *
-limn_image_orient(LimnImage *image, int orientation, GError **error);
+LimnImage *limn_image_orient(LimnImage *image, int orientation, GError **error);

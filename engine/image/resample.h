@@ -8,15 +8,13 @@
 
 // Pillow's 8-bit bicubic with antialias (a = -0.5), 22-bit fixed point, horizontal pass
 // first; bit for bit. `image` is RGB U8.
-LimnImage *
-limn_resize_bicubic(LimnImage *image, int width, int height, LimnJob *job,
-                    GError **error);
-// The same scheme with the triangle kernel (bilinear) for models that ask for it.
-LimnImage *
-limn_resize_bilinear_antialias(LimnImage *image, int width, int height, LimnJob *job,
+LimnImage *limn_resize_bicubic(LimnImage *image, int width, int height, LimnJob *job,
                                GError **error);
-LimnImage *
-limn_crop(LimnImage *image, int left, int top, int width, int height, GError **error);
+// The same scheme with the triangle kernel (bilinear) for models that ask for it.
+LimnImage *limn_resize_bilinear_antialias(LimnImage *image, int width, int height,
+                                          LimnJob *job, GError **error);
+LimnImage *limn_crop(LimnImage *image, int left, int top, int width, int height,
+                     GError **error);
 
 // Where the model looked: the rectangle of the upright picture, in its pixels (may be
 // fractional), that the map covers.
@@ -49,23 +47,18 @@ typedef struct {
 } LimnPreprocessed;
 
 // Any picture; limn_image_to_rgb8 is applied first.
-LimnPreprocessed *
-limn_preprocess(LimnImage *image, const LimnPreprocess *options, LimnJob *job,
-                GError **error);
-void
-limn_preprocessed_free(LimnPreprocessed *preprocessed);
+LimnPreprocessed *limn_preprocess(LimnImage *image, const LimnPreprocess *options,
+                                  LimnJob *job, GError **error);
+void limn_preprocessed_free(LimnPreprocessed *preprocessed);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LimnPreprocessed, limn_preprocessed_free)
 
 // Bilinear enlargement of a float map, align_corners = false, clamped neighbours.
-void
-limn_resize_map(const float *map, int gh, int gw, float *out, int height, int width);
+void limn_resize_map(const float *map, int gh, int gw, float *out, int height, int width);
 // The display field of section 6.1 step 5: min-max to [0,1], then bilinear into the
 // rectangle `rect` of a [height,width] field that is NaN elsewhere. A constant map
 // gives zeros. Returns TRUE when the map was constant.
-gboolean
-limn_display_map(const float *map, int gh, int gw, const LimnRect *rect, float *out,
-                 int height, int width);
+gboolean limn_display_map(const float *map, int gh, int gw, const LimnRect *rect,
+                          float *out, int height, int width);
 // Position table rows [g*g, width] to [gh*gw, width]; bicubic a = -0.75 (or bilinear).
-void
-limn_resize_positions(const float *in, int g, int width, float *out, int gh, int gw,
-                      gboolean bilinear);
+void limn_resize_positions(const float *in, int g, int width, float *out, int gh, int gw,
+                           gboolean bilinear);

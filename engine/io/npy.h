@@ -9,25 +9,16 @@
 #include "engine/base/job.h"
 
 // The array in C order and native byte order. Maps the file when it can be used as it is.
-LimnArray *
-limn_npy_load(const char *path, GError **error);
-LimnArray *
-limn_npy_load_bytes(GBytes *bytes, const char *name, GError **error);
-GBytes *
-limn_npy_encode(const LimnArray *array, GError **error);
-gboolean
-limn_npy_save(const LimnArray *array, const char *path, GError **error);
+LimnArray *limn_npy_load(const char *path, GError **error);
+LimnArray *limn_npy_load_bytes(GBytes *bytes, const char *name, GError **error);
+GBytes *limn_npy_encode(const LimnArray *array, GError **error);
+gboolean limn_npy_save(const LimnArray *array, const char *path, GError **error);
 
 typedef struct LimnNpz LimnNpz;
-LimnNpz *
-limn_npz_open(const char *path, GError **error);
-void
-limn_npz_free(LimnNpz *npz);
+LimnNpz *limn_npz_open(const char *path, GError **error);
+void limn_npz_free(LimnNpz *npz);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LimnNpz, limn_npz_free)
-const char *const *
-limn_npz_get_names(LimnNpz *npz); // without ".npy", in file order
+const char *const *limn_npz_get_names(LimnNpz *npz); // without ".npy", in file order
 // NULL with LIMN_ERROR_FORMAT naming file and key when there is none.
-LimnArray *
-limn_npz_get(LimnNpz *npz, const char *name, GError **error);
-gboolean
-limn_npz_has(LimnNpz *npz, const char *name);
+LimnArray *limn_npz_get(LimnNpz *npz, const char *name, GError **error);
+gboolean limn_npz_has(LimnNpz *npz, const char *name);

@@ -45,45 +45,33 @@ typedef struct {
 // count where it cannot be derived (0: derive). NULL path: the built-in model.
 // Refuses with a sentence that says what to do instead: pickles, ONNX, GGUF, ResNet and
 // timm towers, SigLIP, CoCa, text-only checkpoints.
-LimnClip *
-limn_clip_open(const char *path, int heads, LimnJob *job, GError **error);
-LimnClip *
-limn_clip_ref(LimnClip *clip);
-void
-limn_clip_unref(LimnClip *clip);
+LimnClip *limn_clip_open(const char *path, int heads, LimnJob *job, GError **error);
+LimnClip *limn_clip_ref(LimnClip *clip);
+void limn_clip_unref(LimnClip *clip);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LimnClip, limn_clip_unref)
 
-const LimnClipConfig *
-limn_clip_get_config(LimnClip *clip);
-const LimnLoadReport *
-limn_clip_get_report(LimnClip *clip);
-const LimnPreprocess *
-limn_clip_get_preprocess(LimnClip *clip); // mode CLIP
-LimnTokenizer *
-limn_clip_get_tokenizer(LimnClip *clip);
-const char *
-limn_clip_get_name(LimnClip *clip); // for people: folder or file name
-float
-limn_clip_get_logit_scale(LimnClip *clip); // exp already applied
-float
-limn_clip_get_logit_bias(LimnClip *clip); // 0 when there is none
+const LimnClipConfig *limn_clip_get_config(LimnClip *clip);
+const LimnLoadReport *limn_clip_get_report(LimnClip *clip);
+const LimnPreprocess *limn_clip_get_preprocess(LimnClip *clip); // mode CLIP
+LimnTokenizer *limn_clip_get_tokenizer(LimnClip *clip);
+const char *limn_clip_get_name(LimnClip *clip);  // for people: folder or file name
+float limn_clip_get_logit_scale(LimnClip *clip); // exp already applied
+float limn_clip_get_logit_bias(LimnClip *clip);  // 0 when there is none
 
 // Embeddings (not normalised). pixels [B,3,h,w] f32 normalised -> [B,P].
-LimnArray *
-limn_clip_encode_pixels(LimnClip *clip, const LimnArray *pixels, LimnJob *job,
-                        GError **error);
+LimnArray *limn_clip_encode_pixels(LimnClip *clip, const LimnArray *pixels, LimnJob *job,
+                                   GError **error);
 // One upright picture with the model's own preprocessing -> [P].
-LimnArray *
-limn_clip_encode_image(LimnClip *clip, LimnImage *image, LimnJob *job, GError **error);
+LimnArray *limn_clip_encode_image(LimnClip *clip, LimnImage *image, LimnJob *job,
+                                  GError **error);
 // Texts -> [T,P]. Truncations are reported to the job's diagnostics.
-LimnArray *
-limn_clip_encode_texts(LimnClip *clip, const char *const *texts, LimnJob *job,
-                       GError **error);
+LimnArray *limn_clip_encode_texts(LimnClip *clip, const char *const *texts, LimnJob *job,
+                                  GError **error);
 // ids [T,ctx'] i64 -> [T,P]; ctx' <= context; ids outside the table: LIMN_ERROR_MISMATCH.
-LimnArray *
-limn_clip_encode_ids(LimnClip *clip, const LimnArray *ids, LimnJob *job, GError **error);
+LimnArray *limn_clip_encode_ids(LimnClip *clip, const LimnArray *ids, LimnJob *job,
+                                GError **error);
 // Zero-shot classifier: mean of the unit embeddings over templates ("a photo of a {}."),
 // normalised again -> [classes,P].
-LimnArray *
-limn_clip_encode_classes(LimnClip *clip, const char *const *names,
-                         const char *const *templates, LimnJob *job, GError **error);
+LimnArray *limn_clip_encode_classes(LimnClip *clip, const char *const *names,
+                                    const char *const *templates, LimnJob *job,
+                                    GError **error);

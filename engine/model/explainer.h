@@ -25,14 +25,10 @@ typedef enum {
 
 const char *
 limn_explain_method_id(LimnExplainMethod method); // "grad-eclip", "self-attention"
-const char *
-limn_explain_method_title(LimnExplainMethod method); // "Grad-ECLIP"
-gboolean
-limn_explain_method_is_text_dependent(LimnExplainMethod method);
-gboolean
-limn_explain_method_has_words(LimnExplainMethod method); // has a text side
-gboolean
-limn_explain_method_is_slow(LimnExplainMethod method); // RISE, M2IB
+const char *limn_explain_method_title(LimnExplainMethod method); // "Grad-ECLIP"
+gboolean limn_explain_method_is_text_dependent(LimnExplainMethod method);
+gboolean limn_explain_method_has_words(LimnExplainMethod method); // has a text side
+gboolean limn_explain_method_is_slow(LimnExplainMethod method);   // RISE, M2IB
 
 typedef enum { LIMN_MODE_FAITHFUL, LIMN_MODE_AUTHORS } LimnExplainMode;
 typedef enum {
@@ -58,37 +54,28 @@ typedef struct {
     double m2ib_beta;            // 0.1
     guint64 seed;
 } LimnExplainOptions;
-void
-limn_explain_options_init(LimnExplainOptions *options);
+void limn_explain_options_init(LimnExplainOptions *options);
 
 typedef struct LimnExplainer LimnExplainer;
-LimnExplainer *
-limn_explainer_new(LimnClip *clip);
-void
-limn_explainer_free(LimnExplainer *explainer);
+LimnExplainer *limn_explainer_new(LimnClip *clip);
+void limn_explainer_free(LimnExplainer *explainer);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LimnExplainer, limn_explainer_free)
-LimnClip *
-limn_explainer_get_clip(LimnExplainer *explainer);
+LimnClip *limn_explainer_get_clip(LimnExplainer *explainer);
 
 // Set the picture. mode CLIP or KEEP decides the pixels that are explained; the true
 // cosine always comes from the model's own (CLIP) preprocessing. Encoding happens here;
 // a picture that is already set with the same mode and limit is not encoded again.
-gboolean
-limn_explainer_set_image(LimnExplainer *explainer, LimnImage *image,
-                         LimnPreprocessMode mode, int keep_limit, LimnJob *job,
-                         GError **error);
+gboolean limn_explainer_set_image(LimnExplainer *explainer, LimnImage *image,
+                                  LimnPreprocessMode mode, int keep_limit, LimnJob *job,
+                                  GError **error);
 // Normalised pixels [3,h,w] instead of a picture; score and map use the same pixels.
-gboolean
-limn_explainer_set_pixels(LimnExplainer *explainer, const LimnArray *pixels, LimnJob *job,
-                          GError **error);
-gboolean
-limn_explainer_has_image(LimnExplainer *explainer);
+gboolean limn_explainer_set_pixels(LimnExplainer *explainer, const LimnArray *pixels,
+                                   LimnJob *job, GError **error);
+gboolean limn_explainer_has_image(LimnExplainer *explainer);
 // How often a picture went through the vision tower (tests: typing must not raise it).
-guint
-limn_explainer_get_n_encodings(LimnExplainer *explainer);
+guint limn_explainer_get_n_encodings(LimnExplainer *explainer);
 // Grid and the rectangle of the upright picture that it covers.
-void
-limn_explainer_get_grid(LimnExplainer *explainer, int *gh, int *gw, LimnRect *rect);
+void limn_explainer_get_grid(LimnExplainer *explainer, int *gh, int *gw, LimnRect *rect);
 
 typedef struct {
     LimnArray *map;        // [gh,gw] after the ReLU (method's own map)
@@ -103,34 +90,33 @@ typedef struct {
     GArray *word_weights;     // double, one per tokens->words
     gboolean no_positive_token;
 } LimnExplanation;
-void
-limn_explanation_free(LimnExplanation *explanation);
+void limn_explanation_free(LimnExplanation *explanation);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LimnExplanation, limn_explanation_free)
 
 typedef enum { LIMN_SIDE_BOTH, LIMN_SIDE_IMAGE, LIMN_SIDE_TEXT } LimnSide;
 
 // One sentence on the current picture.
-LimnExplanation *
-limn_explainer_explain(LimnExplainer *explainer, const LimnExplainOptions *options,
-                       LimnSide side, const char *text, LimnJob *job, GError **error);
+LimnExplanation *limn_explainer_explain(LimnExplainer *explainer,
+                                        const LimnExplainOptions *options, LimnSide side,
+                                        const char *text, LimnJob *job, GError **error);
 // Ids as given (padding included when it matters) instead of a sentence.
-LimnExplanation *
-limn_explainer_explain_ids(LimnExplainer *explainer, const LimnExplainOptions *options,
-                           LimnSide side, const gint32 *ids, int n_ids, LimnJob *job,
-                           GError **error);
+LimnExplanation *limn_explainer_explain_ids(LimnExplainer *explainer,
+                                            const LimnExplainOptions *options,
+                                            LimnSide side, const gint32 *ids, int n_ids,
+                                            LimnJob *job, GError **error);
 // Several sentences: shares the image side; CLIP Surgery needs all prompts at once.
 // Returns: (transfer full) (element-type LimnExplanation)
-GPtrArray *
-limn_explainer_explain_all(LimnExplainer *explainer, const LimnExplainOptions *options,
-                           LimnSide side, const char *const *texts, LimnJob *job,
-                           GError **error);
+GPtrArray *limn_explainer_explain_all(LimnExplainer *explainer,
+                                      const LimnExplainOptions *options, LimnSide side,
+                                      const char *const *texts, LimnJob *job,
+                                      GError **error);
 
 // What one patch contributes: signed contribution, loosened weight w, cosine to the class
 // token, attention of the class token (last block, current sentence).
 typedef struct {
     double contribution, weight, cosine, attention;
 } LimnPatchInfo;
-gboolean
-limn_explainer_query_patch(LimnExplainer *explainer, const LimnExplainOptions *options,
-                           const char *text, int row, int col, LimnPatchInfo *info,
-                           GError **error);
+gboolean limn_explainer_query_patch(LimnExplainer *explainer,
+                                    const LimnExplainOptions *options, const char *text,
+                                    int row, int col, LimnPatchInfo *info,
+                                    GError **error);

@@ -40,10 +40,8 @@ typedef struct {
     gsize used_bytes; // text[0, used_bytes) reached the model (== length when not
                       // truncated)
 } LimnTextItem;
-LimnTextItem *
-limn_text_item_new(const char *text);
-void
-limn_text_item_free(LimnTextItem *item);
+LimnTextItem *limn_text_item_new(const char *text);
+void limn_text_item_free(LimnTextItem *item);
 
 // ---- table: columns of text or numbers
 typedef struct {
@@ -56,18 +54,12 @@ typedef struct {
 typedef struct {
     GPtrArray *columns; // LimnColumn
 } LimnTable;
-LimnTable *
-limn_table_new(void);
-void
-limn_table_free(LimnTable *table);
-LimnColumn *
-limn_table_add_column(LimnTable *table, const char *name, gboolean numeric);
-void
-limn_column_add_number(LimnColumn *column, double value);
-void
-limn_column_add_string(LimnColumn *column, const char *value);
-guint
-limn_table_n_rows(const LimnTable *table);
+LimnTable *limn_table_new(void);
+void limn_table_free(LimnTable *table);
+LimnColumn *limn_table_add_column(LimnTable *table, const char *name, gboolean numeric);
+void limn_column_add_number(LimnColumn *column, double value);
+void limn_column_add_string(LimnColumn *column, const char *value);
+guint limn_table_n_rows(const LimnTable *table);
 
 // ---- class table of a label map
 typedef struct {
@@ -80,13 +72,10 @@ typedef struct {
     GPtrArray *classes;  // LimnClass, rising value
     gint64 ignore_value; // -1: none
 } LimnClassTable;
-LimnClassTable *
-limn_class_table_new(void);
-void
-limn_class_table_free(LimnClassTable *table);
-void
-limn_class_table_add(LimnClassTable *table, guint32 value, const char *name,
-                     const guint8 rgb[3]);
+LimnClassTable *limn_class_table_new(void);
+void limn_class_table_free(LimnClassTable *table);
+void limn_class_table_add(LimnClassTable *table, guint32 value, const char *name,
+                          const guint8 rgb[3]);
 
 struct LimnArtifact {
     gatomicrefcount refs;
@@ -115,42 +104,26 @@ struct LimnArtifact {
     char *path;       // MODEL: file that was written
 };
 
-LimnArtifact *
-limn_artifact_new(LimnArtifactKind kind, const char *name);
-LimnArtifact *
-limn_artifact_new_heatmap(const char *name, LimnArray *field /* refs */);
-LimnArtifact *
-limn_artifact_new_text(const char *name);
-LimnArtifact *
-limn_artifact_new_table(const char *name, LimnTable *table /* takes */);
-LimnArtifact *
-limn_artifact_new_series(const char *name, LimnTable *table /* takes */);
-LimnArtifact *
-limn_artifact_new_array(const char *name, LimnArray *array /* refs */);
-LimnArtifact *
-limn_artifact_ref(LimnArtifact *artifact);
-void
-limn_artifact_unref(LimnArtifact *artifact);
+LimnArtifact *limn_artifact_new(LimnArtifactKind kind, const char *name);
+LimnArtifact *limn_artifact_new_heatmap(const char *name, LimnArray *field /* refs */);
+LimnArtifact *limn_artifact_new_text(const char *name);
+LimnArtifact *limn_artifact_new_table(const char *name, LimnTable *table /* takes */);
+LimnArtifact *limn_artifact_new_series(const char *name, LimnTable *table /* takes */);
+LimnArtifact *limn_artifact_new_array(const char *name, LimnArray *array /* refs */);
+LimnArtifact *limn_artifact_ref(LimnArtifact *artifact);
+void limn_artifact_unref(LimnArtifact *artifact);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LimnArtifact, limn_artifact_unref)
-void
-limn_artifact_add_label(LimnArtifact *artifact, const char *label);
-void
-limn_artifact_set_picture(LimnArtifact *artifact, LimnImage *picture,
-                          const LimnRect *rect);
+void limn_artifact_add_label(LimnArtifact *artifact, const char *label);
+void limn_artifact_set_picture(LimnArtifact *artifact, LimnImage *picture,
+                               const LimnRect *rect);
 
-const char *
-limn_artifact_kind_name(LimnArtifactKind kind); // "heatmap"
-gboolean
-limn_artifact_kind_parse(const char *name, LimnArtifactKind *kind);
+const char *limn_artifact_kind_name(LimnArtifactKind kind); // "heatmap"
+gboolean limn_artifact_kind_parse(const char *name, LimnArtifactKind *kind);
 // Heatmaps: number of maps (product of the leading dimensions), their size, map i.
-gint64
-limn_artifact_n_maps(const LimnArtifact *artifact);
-void
-limn_artifact_map_size(const LimnArtifact *artifact, int *height, int *width);
-const float *
-limn_artifact_get_map(const LimnArtifact *artifact, gint64 i);
+gint64 limn_artifact_n_maps(const LimnArtifact *artifact);
+void limn_artifact_map_size(const LimnArtifact *artifact, int *height, int *width);
+const float *limn_artifact_get_map(const LimnArtifact *artifact, gint64 i);
 // Range of the finite values of all maps (or of map i when i >= 0); FALSE when none is
 // finite. *n_nan counts non-finite values, may be NULL.
-gboolean
-limn_artifact_data_range(const LimnArtifact *artifact, gint64 i, double *min, double *max,
-                         gint64 *n_nan);
+gboolean limn_artifact_data_range(const LimnArtifact *artifact, gint64 i, double *min,
+                                  double *max, gint64 *n_nan);

@@ -108,21 +108,16 @@ struct LimnOperation {
     gboolean (*run)(LimnRun *run, GError **error);
 };
 
-const char *
-limn_family_id(LimnFamily family); // "explain"
-const char *
-limn_family_title(LimnFamily family); // "Explain" (translated)
+const char *limn_family_id(LimnFamily family);    // "explain"
+const char *limn_family_title(LimnFamily family); // "Explain" (translated)
 
-const LimnInput *
-limn_operation_find_input(const LimnOperation *operation, const char *name);
-const LimnParameter *
-limn_operation_find_parameter(const LimnOperation *operation, const char *name);
+const LimnInput *limn_operation_find_input(const LimnOperation *operation,
+                                           const char *name);
+const LimnParameter *limn_operation_find_parameter(const LimnOperation *operation,
+                                                   const char *name);
 
 // The registry. The program hands over the list once at start-up (NULL-terminated,
 // static); limn_operations.c in engine/method holds it.
-void
-limn_registry_set(const LimnOperation *const *operations);
-const LimnOperation *const *
-limn_registry_get(void);
-const LimnOperation *
-limn_registry_find(const char *id);
+void limn_registry_set(const LimnOperation *const *operations);
+const LimnOperation *const *limn_registry_get(void);
+const LimnOperation *limn_registry_find(const char *id);

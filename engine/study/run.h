@@ -9,64 +9,43 @@
 #include "engine/study/artifact.h"
 #include "engine/study/study.h"
 
-LimnRun *
-limn_run_new(LimnStudy *study, LimnJob *job);
-void
-limn_run_free(LimnRun *run);
+LimnRun *limn_run_new(LimnStudy *study, LimnJob *job);
+void limn_run_free(LimnRun *run);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LimnRun, limn_run_free)
 // Validates the study and calls the operation.
-gboolean
-limn_run_execute(LimnRun *run, GError **error);
+gboolean limn_run_execute(LimnRun *run, GError **error);
 
-LimnStudy *
-limn_run_get_study(LimnRun *run);
-LimnJob *
-limn_run_get_job(LimnRun *run);
-guint64
-limn_run_get_seed(LimnRun *run);
+LimnStudy *limn_run_get_study(LimnRun *run);
+LimnJob *limn_run_get_job(LimnRun *run);
+guint64 limn_run_get_seed(LimnRun *run);
 
 // Inputs: path or text, NULL when not given. get_input_list: NULL-terminated, borrowed.
-const char *
-limn_run_get_input(LimnRun *run, const char *name);
-const char *const *
-limn_run_get_input_list(LimnRun *run, const char *name);
+const char *limn_run_get_input(LimnRun *run, const char *name);
+const char *const *limn_run_get_input_list(LimnRun *run, const char *name);
 // Parameters, default applied; the type must be the declared one.
-gint64
-limn_run_get_int(LimnRun *run, const char *name);
-double
-limn_run_get_float(LimnRun *run, const char *name);
-gboolean
-limn_run_get_bool(LimnRun *run, const char *name);
-int
-limn_run_get_choice(LimnRun *run, const char *name); // index into the choices
-const char *
-limn_run_get_text(LimnRun *run, const char *name);
+gint64 limn_run_get_int(LimnRun *run, const char *name);
+double limn_run_get_float(LimnRun *run, const char *name);
+gboolean limn_run_get_bool(LimnRun *run, const char *name);
+int limn_run_get_choice(LimnRun *run, const char *name); // index into the choices
+const char *limn_run_get_text(LimnRun *run, const char *name);
 
 // Sharding of items: TRUE when this process computes item i (round robin by index).
-void
-limn_run_set_shard(LimnRun *run, guint index, guint count);
-gboolean
-limn_run_owns_item(LimnRun *run, guint64 item);
+void limn_run_set_shard(LimnRun *run, guint index, guint count);
+gboolean limn_run_owns_item(LimnRun *run, guint64 item);
 // Resume and checkpoints: the directory where a resumable operation keeps them; NULL
 // when the run has no folder (a window without a study folder).
-void
-limn_run_set_work_directory(LimnRun *run, const char *directory, gboolean resume);
-const char *
-limn_run_get_work_directory(LimnRun *run);
-gboolean
-limn_run_get_resume(LimnRun *run);
+void limn_run_set_work_directory(LimnRun *run, const char *directory, gboolean resume);
+const char *limn_run_get_work_directory(LimnRun *run);
+gboolean limn_run_get_resume(LimnRun *run);
 
 // Results.
-void
-limn_run_add_artifact(LimnRun *run, LimnArtifact *artifact); // (transfer full)
-void
-limn_run_add_scalar(LimnRun *run, const char *name, double value);
+void limn_run_add_artifact(LimnRun *run, LimnArtifact *artifact); // (transfer full)
+void limn_run_add_scalar(LimnRun *run, const char *name, double value);
 // A scalar of one item (sentence, picture): stored as scalars[name][item].
-void
-limn_run_add_item_scalar(LimnRun *run, const char *name, const char *item, double value);
+void limn_run_add_item_scalar(LimnRun *run, const char *name, const char *item,
+                              double value);
 // An item that failed while others went on: exit status 5.
-void
-limn_run_skip_item(LimnRun *run, const char *item, const GError *reason);
+void limn_run_skip_item(LimnRun *run, const char *item, const GError *reason);
 
 typedef struct {
     char *name;
@@ -77,11 +56,7 @@ typedef struct {
     char *item;
     char *reason;
 } LimnSkipped;
-GPtrArray *
-limn_run_get_artifacts(LimnRun *run); // LimnArtifact
-GPtrArray *
-limn_run_get_scalars(LimnRun *run); // LimnScalar
-GPtrArray *
-limn_run_get_skipped(LimnRun *run); // LimnSkipped
-LimnArtifact *
-limn_run_find_artifact(LimnRun *run, const char *name); // borrowed or NULL
+GPtrArray *limn_run_get_artifacts(LimnRun *run);                      // LimnArtifact
+GPtrArray *limn_run_get_scalars(LimnRun *run);                        // LimnScalar
+GPtrArray *limn_run_get_skipped(LimnRun *run);                        // LimnSkipped
+LimnArtifact *limn_run_find_artifact(LimnRun *run, const char *name); // borrowed or NULL

@@ -20,41 +20,32 @@ struct LimnStudy {
     guint64 seed;
 };
 
-LimnStudy *
-limn_study_new(const LimnOperation *operation);
-LimnStudy *
-limn_study_ref(LimnStudy *study);
-void
-limn_study_unref(LimnStudy *study);
+LimnStudy *limn_study_new(const LimnOperation *operation);
+LimnStudy *limn_study_ref(LimnStudy *study);
+void limn_study_unref(LimnStudy *study);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LimnStudy, limn_study_unref)
-LimnStudy *
-limn_study_dup(const LimnStudy *study);
+LimnStudy *limn_study_dup(const LimnStudy *study);
 
 // One key=value; inputs and parameters alike. LIMN_ERROR_ARGUMENT naming the key, the
 // value and what is allowed. A repeated key is an error unless the input is a list.
-gboolean
-limn_study_set(LimnStudy *study, const char *key, const char *value, GError **error);
+gboolean limn_study_set(LimnStudy *study, const char *key, const char *value,
+                        GError **error);
 // Replace (or with value NULL remove) an input or parameter.
-gboolean
-limn_study_replace(LimnStudy *study, const char *key, const char *value, GError **error);
+gboolean limn_study_replace(LimnStudy *study, const char *key, const char *value,
+                            GError **error);
 // Missing inputs, groups, ... LIMN_ERROR_ARGUMENT.
-gboolean
-limn_study_validate(const LimnStudy *study, GError **error);
+gboolean limn_study_validate(const LimnStudy *study, GError **error);
 // First value of an input, or NULL.
-const char *
-limn_study_get_input(const LimnStudy *study, const char *name);
+const char *limn_study_get_input(const LimnStudy *study, const char *name);
 // Value of a parameter as text: as set, or the default. Static or owned by the study.
 // Returns: (transfer full)
-char *
-limn_study_dup_parameter(const LimnStudy *study, const char *name);
+char *limn_study_dup_parameter(const LimnStudy *study, const char *name);
 
 // Fill in sizes and SHA-256 of the inputs that are files or folders.
-gboolean
-limn_study_hash_inputs(LimnStudy *study, LimnJob *job, GError **error);
+gboolean limn_study_hash_inputs(LimnStudy *study, LimnJob *job, GError **error);
 
 // study.json. Paths are written relative to `directory` where they lie below it.
-char *
-limn_study_to_json(const LimnStudy *study, const char *directory);
+char *limn_study_to_json(const LimnStudy *study, const char *directory);
 // Reads a study.json; LIMN_ERROR_MISMATCH when an input changed (verify TRUE).
-LimnStudy *
-limn_study_load(const char *path, gboolean verify, LimnJob *job, GError **error);
+LimnStudy *limn_study_load(const char *path, gboolean verify, LimnJob *job,
+                           GError **error);

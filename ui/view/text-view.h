@@ -12,14 +12,11 @@
 #define LIMN_TYPE_TEXT_VIEW (limn_text_view_get_type())
 G_DECLARE_FINAL_TYPE(LimnTextView, limn_text_view, LIMN, TEXT_VIEW, GtkWidget)
 
-GtkWidget *
-limn_text_view_new(void);
+GtkWidget *limn_text_view_new(void);
 // `item` is copied by reference counting of its strings: the view keeps its own copy.
-void
-limn_text_view_set_item(LimnTextView *view, const LimnTextItem *item);
-void
-limn_text_view_set_message(LimnTextView *view,
-                           const char *message); // "no word raises the score"
+void limn_text_view_set_item(LimnTextView *view, const LimnTextItem *item);
+void limn_text_view_set_message(LimnTextView *view,
+                                const char *message); // "no word raises the score"
 
 // Signal "word-activated" (guint begin, guint end, gboolean without): the map of that
 // word alone (plain click, Enter) or of the sentence without it (Shift+click,
