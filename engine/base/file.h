@@ -2,7 +2,7 @@
 #pragma once
 
 // Files that are never half written. A writer writes beside the target under a
-// temporary name (".NAME.XXXXXX.limn-part"), syncs and renames; a process that dies
+// temporary name (".NAME.PID-XXXXXX.limn-part"), syncs and renames; a process that dies
 // leaves the old file. limn_file_remove_stale deletes parts left behind by dead
 // processes. Reading maps the file. Paths are in the file system's encoding.
 
@@ -16,6 +16,7 @@ GBytes *limn_file_read(const char *path, guint64 max_size, GError **error);
 
 typedef struct LimnFileWriter LimnFileWriter;
 
+// A link at `path` is replaced, not followed; a file that is replaced keeps its mode.
 LimnFileWriter *limn_file_writer_new(const char *path, GError **error);
 gboolean limn_file_writer_write(LimnFileWriter *writer, const void *data, gsize size,
                                 GError **error);

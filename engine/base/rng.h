@@ -21,10 +21,13 @@ LimnRng limn_rng_make(guint64 seed, guint64 stream);
 guint32 limn_rng_uint32_at(const LimnRng *rng, guint64 element);
 // (x >> 8) * 2^-24, in [0, 1)
 float limn_rng_uniform_at(const LimnRng *rng, guint64 element);
+// Box-Muller on the words 2j and 2j+1 (element 2j the cosine, 2j+1 the sine).
+float limn_rng_normal_at(const LimnRng *rng, guint64 element);
 guint32 limn_rng_uint32(LimnRng *rng);
 float limn_rng_uniform(LimnRng *rng);
 float limn_rng_normal(LimnRng *rng);
 float limn_rng_exponential(LimnRng *rng);
+// lambda in [0, 1e9): by inversion up to 64 (one element), by rejection above.
 guint32 limn_rng_poisson(LimnRng *rng, double lambda);
 // Uniform integer in [0, n), n >= 1, without bias.
 guint32 limn_rng_below(LimnRng *rng, guint32 n);
