@@ -3,7 +3,8 @@
 
 // Matrix products over OpenBLAS held at one thread. Large products are cut into row
 // panels of fixed size that run in parallel, so that the result does not depend on the
-// number of threads. All matrices are row-major float32.
+// number of threads. All matrices are row-major float32. When the job is cancelled the
+// result may be incomplete; the caller checks the job.
 
 #include "engine/base/types.h"
 
