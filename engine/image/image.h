@@ -36,7 +36,10 @@ struct LimnImage {
     int n_palette;      // indexed only
     guint8 palette[256][4]; // RGBA, alpha 255 where the file has none
     gboolean palette_has_alpha;
-    void *data; // height * width * channels samples
+    gboolean has_key;  // GREY and RGB: samples equal to `key` are transparent (PNG tRNS)
+    guint16 key[3];    // stored values; grey uses key[0]
+    gboolean inverted; // TIFF min-is-white: samples are 2^bits-1 minus the stored ones
+    void *data;        // height * width * channels samples
 };
 
 #define LIMN_IMAGE_MAX_PIXELS ((gint64) 1 << 30)
@@ -53,14 +56,29 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LimnImage, limn_image_unref)
 
 gsize limn_image_stride(const LimnImage *image); // bytes per row
 
+// Everything but size, pixels, depth and data: what the file said about the picture.
+void limn_image_copy_description(LimnImage *to, const LimnImage *from);
+
 // How samples of more than 8 bits, or of fewer, become 8-bit ones for display and for
-// models: one documented rule for all depths. RANGE_TYPE maps the full range of the
-// stored type (0..2^bits-1; float: 0..1) to 0..255; RANGE_DATA maps min..max of the
-// finite samples. 8-bit data are never rescaled under RANGE_TYPE.
+// models: one rule for all depths. RANGE_TYPE maps the full range of the stored type
+// (0..2^bits-1; float: 0..1) to 0..255, rounded to nearest; RANGE_DATA maps min..max of
+// the finite samples of all colour channels together (a constant picture gives 0). 8-bit
+// data are never rescaled under RANGE_TYPE. Palettes and alpha know no range. NaN and
+// values below the range become 0, values above it 255.
+//
+// The rule by default, for models as for the screen, is RANGE_TYPE, so that a picture
+// stored with 8 and with 16 bits looks and scores the same; where the type says nothing
+// about the range (32-bit integers, floats with values outside [0, 1]) it is RANGE_DATA.
+// The stored numbers themselves stay in the image for the probe.
 typedef enum {
     LIMN_RANGE_TYPE,
     LIMN_RANGE_DATA,
 } LimnRangeRule;
+
+// The rule used when nobody chose one (see above).
+LimnRangeRule limn_image_default_range(const LimnImage *image);
+// 0 and 2^bits-1; 0 and 1 for floats.
+void limn_image_type_range(const LimnImage *image, double *min, double *max);
 
 // 8-bit RGB as models see it: palette expanded, grey repeated, alpha dropped. The
 // bytes of 8-bit grey, RGB, palette and YCbCr files equal those of Pillow's
@@ -74,5 +92,6 @@ gboolean limn_image_range(const LimnImage *image, double *min, double *max);
 // The stored number at a place (channel 0 of an indexed picture is the index).
 double limn_image_get_sample(const LimnImage *image, int x, int y, int channel);
 
-// A new picture with EXIF orientation 1..8 applied.
+// A new picture with EXIF orientation 1..8 applied; `image` itself for 1. The result
+// remembers the orientation.
 LimnImage *limn_image_orient(LimnImage *image, int orientation, GError **error);

@@ -13,6 +13,14 @@ LimnImage *limn_resize_bicubic(LimnImage *image, int width, int height, LimnJob 
 // The same scheme with the triangle kernel (bilinear) for models that ask for it.
 LimnImage *limn_resize_bilinear_antialias(LimnImage *image, int width, int height,
                                           LimnJob *job, GError **error);
+// Averages over the covered area (box filter), for thumbnails. `image` is RGB or RGBA U8;
+// the channels of RGBA are independent (the caller premultiplies).
+LimnImage *limn_resize_area(LimnImage *image, int width, int height, LimnJob *job,
+                            GError **error);
+// Nearest neighbour (the sample at the centre of each new pixel), every kind of picture;
+// for label maps. Palette and description are kept.
+LimnImage *limn_resize_nearest(LimnImage *image, int width, int height, GError **error);
+// A part of a picture of any kind; LIMN_ERROR_ARGUMENT when it is not inside.
 LimnImage *limn_crop(LimnImage *image, int left, int top, int width, int height,
                      GError **error);
 
@@ -36,6 +44,7 @@ typedef struct {
     gboolean bilinear; // preprocess_cfg.interpolation
     gboolean squash;   // resize_mode "squash": both sides to n, no crop
     float mean[3], std[3];
+    gboolean data_range; // samples by RANGE_DATA instead of limn_image_default_range()
 } LimnPreprocess;
 
 typedef struct {
@@ -46,7 +55,9 @@ typedef struct {
     LimnRect rect;     // of the source picture
 } LimnPreprocessed;
 
-// Any picture; limn_image_to_rgb8 is applied first.
+// Any picture; limn_image_to_rgb8 is applied first. When that uses the range of the data,
+// or when a picture of 16 bits has used only the lowest part of its range, a diagnostic
+// says so. Only the part that the model sees is computed.
 LimnPreprocessed *limn_preprocess(LimnImage *image, const LimnPreprocess *options,
                                   LimnJob *job, GError **error);
 void limn_preprocessed_free(LimnPreprocessed *preprocessed);
