@@ -9,13 +9,17 @@
 #include "engine/base/job.h"
 
 // The array in C order and native byte order. Maps the file when it can be used as it is.
+// Bytes after the data, and bools other than 0 and 1, are refused.
 LimnArray *limn_npy_load(const char *path, GError **error);
 LimnArray *limn_npy_load_bytes(GBytes *bytes, const char *name, GError **error);
 GBytes *limn_npy_encode(const LimnArray *array, GError **error);
 gboolean limn_npy_save(const LimnArray *array, const char *path, GError **error);
 
 typedef struct LimnNpz LimnNpz;
+// Members that are not named *.npy are left out; two of one name are refused. An open
+// archive may be used by one thread at a time.
 LimnNpz *limn_npz_open(const char *path, GError **error);
+LimnNpz *limn_npz_open_bytes(GBytes *bytes, const char *name, GError **error);
 void limn_npz_free(LimnNpz *npz);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LimnNpz, limn_npz_free)
 const char *const *limn_npz_get_names(LimnNpz *npz); // without ".npy", in file order
