@@ -77,6 +77,14 @@ void limn_class_table_free(LimnClassTable *table);
 void limn_class_table_add(LimnClassTable *table, guint32 value, const char *name,
                           const guint8 rgb[3]);
 
+// Artifacts of work over many items (pictures of a folder) say which entries belong to
+// which item, so that the results of shards can be joined in item order: entries are
+// rows of a table, slices of the leading dimension of a field or array, pictures, texts.
+typedef struct {
+    guint64 item;  // index among all items of the study
+    guint64 count; // entries that follow each other
+} LimnItemSpan;
+
 struct LimnArtifact {
     gatomicrefcount refs;
     LimnArtifactKind kind;
@@ -102,6 +110,7 @@ struct LimnArtifact {
     LimnTable *table; // TABLE; SERIES: first column x, the others curves
     GPtrArray *texts; // TEXT: LimnTextItem
     char *path;       // MODEL: file that was written
+    GArray *items;    // LimnItemSpan; NULL: does not consist of items
 };
 
 LimnArtifact *limn_artifact_new(LimnArtifactKind kind, const char *name);
@@ -116,6 +125,11 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LimnArtifact, limn_artifact_unref)
 void limn_artifact_add_label(LimnArtifact *artifact, const char *label);
 void limn_artifact_set_picture(LimnArtifact *artifact, LimnImage *picture,
                                const LimnRect *rect);
+// One picture more of a heatmap over several pictures, or of PICTURES and LABELMAP.
+void limn_artifact_add_picture(LimnArtifact *artifact, LimnImage *picture /* refs */,
+                               const LimnRect *rect /* may be NULL */);
+// The next `count` entries belong to item `item`; called in item order.
+void limn_artifact_tag_item(LimnArtifact *artifact, guint64 item, guint64 count);
 
 const char *limn_artifact_kind_name(LimnArtifactKind kind); // "heatmap"
 gboolean limn_artifact_kind_parse(const char *name, LimnArtifactKind *kind);

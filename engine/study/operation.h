@@ -45,6 +45,8 @@ typedef struct {
     const char
         *accepts; // informal: "PNG, JPEG, TIFF, WebP"; shown in help and by drop targets
     const char *summary; // one line, translatable
+    const char *builtin; // data of the program (limn_data_path) that stands in when the
+                         // input is not given: its hash is part of the provenance
 } LimnInput;
 
 typedef enum {
@@ -106,15 +108,32 @@ struct LimnOperation {
     // Runs on an engine thread. Reads inputs and parameters from `run`, adds artifacts,
     // scalars, skipped items and diagnostics to it.
     gboolean (*run)(LimnRun *run, GError **error);
+    // Optional. Adds what summarises all items (means) from the artifacts that `run`
+    // made of each; not called for a shard, called again when shards are merged.
+    gboolean (*finish)(LimnRun *run, GError **error);
 };
 
 const char *limn_family_id(LimnFamily family);    // "explain"
 const char *limn_family_title(LimnFamily family); // "Explain" (translated)
 
+// Text of a parameter's default: "1", "0.5", "faithful"; "" when unset.
+// Returns: (transfer full)
+char *limn_parameter_dup_default(const LimnParameter *parameter);
+// The choices of a CHOICE or BOOL parameter, NULL-terminated; NULL for other types.
+const char *const *limn_parameter_get_choices(const LimnParameter *parameter);
+const char *limn_parameter_type_name(LimnParameterType type); // "integer", "choice"
+const char *limn_input_type_name(LimnInputType type);         // "picture", "text"
+// Inputs given by path (everything but TEXT).
+gboolean limn_input_is_path(const LimnInput *input);
+
 const LimnInput *limn_operation_find_input(const LimnOperation *operation,
                                            const char *name);
 const LimnParameter *limn_operation_find_parameter(const LimnOperation *operation,
                                                    const char *name);
+
+// All keys of an operation, inputs first.
+// Returns: (transfer full)
+GStrv limn_operation_list_keys(const LimnOperation *operation);
 
 // The registry. The program hands over the list once at start-up (NULL-terminated,
 // static); limn_operations.c in engine/method holds it.

@@ -12,7 +12,8 @@
 LimnRun *limn_run_new(LimnStudy *study, LimnJob *job);
 void limn_run_free(LimnRun *run);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LimnRun, limn_run_free)
-// Validates the study and calls the operation.
+// Validates the study and calls the operation (and its finish function, unless the run
+// is a shard).
 gboolean limn_run_execute(LimnRun *run, GError **error);
 
 LimnStudy *limn_run_get_study(LimnRun *run);
@@ -32,6 +33,17 @@ const char *limn_run_get_text(LimnRun *run, const char *name);
 // Sharding of items: TRUE when this process computes item i (round robin by index).
 void limn_run_set_shard(LimnRun *run, guint index, guint count);
 gboolean limn_run_owns_item(LimnRun *run, guint64 item);
+void limn_run_get_shard(LimnRun *run, guint *index, guint *count); // 0 of 1: all
+// Work over many items: how many there are in all (shards included), and which one comes
+// next. The name must be unique; item scalars, skipped items and diagnostics carry it.
+// A waiting live explanation goes first here (limn_run_set_yield). FALSE when cancelled.
+void limn_run_set_n_items(LimnRun *run, guint64 n_items);
+guint64 limn_run_get_n_items(LimnRun *run);
+gboolean limn_run_begin_item(LimnRun *run, guint64 index, const char *name,
+                             GError **error);
+// Called on the engine thread at the start of every item.
+void limn_run_set_yield(LimnRun *run, void (*yield)(gpointer user_data),
+                        gpointer user_data);
 // Resume and checkpoints: the directory where a resumable operation keeps them; NULL
 // when the run has no folder (a window without a study folder).
 void limn_run_set_work_directory(LimnRun *run, const char *directory, gboolean resume);
@@ -51,12 +63,19 @@ typedef struct {
     char *name;
     char *item; // NULL for a scalar of the whole study
     double value;
+    gint64 index; // of the item of many that it belongs to, -1: none
 } LimnScalar;
 typedef struct {
     char *item;
     char *reason;
+    gint64 index; // as above
 } LimnSkipped;
-GPtrArray *limn_run_get_artifacts(LimnRun *run);                      // LimnArtifact
-GPtrArray *limn_run_get_scalars(LimnRun *run);                        // LimnScalar
-GPtrArray *limn_run_get_skipped(LimnRun *run);                        // LimnSkipped
+typedef struct {
+    guint64 index;
+    char *name;
+} LimnRunItem;
+GPtrArray *limn_run_get_artifacts(LimnRun *run); // LimnArtifact
+GPtrArray *limn_run_get_scalars(LimnRun *run);   // LimnScalar
+GPtrArray *limn_run_get_skipped(LimnRun *run);   // LimnSkipped
+GPtrArray *limn_run_get_items(LimnRun *run);     // LimnRunItem, those of this process
 LimnArtifact *limn_run_find_artifact(LimnRun *run, const char *name); // borrowed or NULL

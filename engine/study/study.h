@@ -18,6 +18,8 @@ struct LimnStudy {
     GPtrArray *inputs;      // LimnStudyInput, in order given
     GHashTable *parameters; // name -> value as text, only those that differ from unset
     guint64 seed;
+    GPtrArray *builtins; // LimnStudyInput: the program's own data used for inputs that
+                         // were not given; filled by limn_study_hash_inputs
 };
 
 LimnStudy *limn_study_new(const LimnOperation *operation);
@@ -41,8 +43,14 @@ const char *limn_study_get_input(const LimnStudy *study, const char *name);
 // Returns: (transfer full)
 char *limn_study_dup_parameter(const LimnStudy *study, const char *name);
 
-// Fill in sizes and SHA-256 of the inputs that are files or folders.
+// Fill in sizes and SHA-256 of the inputs that are files or folders, and of the
+// program's own data that stand in for inputs not given. A thread may do this while the
+// operation runs: only `sha256`, `size` and `builtins` are written.
 gboolean limn_study_hash_inputs(LimnStudy *study, LimnJob *job, GError **error);
+
+// TRUE when both are the same operation with equal parameters, seed and inputs; inputs
+// are compared by hash where both have one, else by value. Says what differs.
+gboolean limn_study_equal(const LimnStudy *a, const LimnStudy *b, GError **error);
 
 // study.json. Paths are written relative to `directory` where they lie below it.
 char *limn_study_to_json(const LimnStudy *study, const char *directory);
