@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/figure/draw-cairo.h"
+
+#include "engine/figure/text-layout.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MAX_ENLARGED_PIXELS (4 * 1000 * 1000)
+
+typedef struct {
+    cairo_t *cr;
+    LimnDrawTarget target;
+    gboolean outlines;
+} Drawing;
+
+static void
+set_color(cairo_t *cr, LimnColor color)
+{
+    cairo_set_source_rgba(cr, color.red, color.green, color.blue, color.alpha);
+}
+
+static void
+put_path(cairo_t *cr, const LimnPath *path)
+{
+    cairo_new_path(cr);
+    for (guint i = 0; i < path->steps->len; i++) {
+        const LimnPathStep *s = &g_array_index(path->steps, LimnPathStep, i);
+        switch (s->op) {
+        case LIMN_PATH_MOVE:
+            cairo_move_to(cr, s->x[0], s->y[0]);
+            break;
+        case LIMN_PATH_LINE:
+            cairo_line_to(cr, s->x[0], s->y[0]);
+            break;
+        case LIMN_PATH_CURVE:
+            cairo_curve_to(cr, s->x[0], s->y[0], s->x[1], s->y[1], s->x[2], s->y[2]);
+            break;
+        case LIMN_PATH_CLOSE:
+            cairo_close_path(cr);
+            break;
+        }
+    }
+}
+
+static void
+draw_path(cairo_t *cr, const LimnItem *item)
+{
+    const LimnPathStyle *style = &item->style;
+    put_path(cr, item->path);
+    if (style->has_fill) {
+        cairo_set_fill_rule(cr, style->even_odd ? CAIRO_FILL_RULE_EVEN_ODD
+                                                : CAIRO_FILL_RULE_WINDING);
+        set_color(cr, style->fill);
+        cairo_fill_preserve(cr);
+    }
+    if (style->has_stroke) {
+        cairo_set_line_width(cr, style->width);
+        cairo_set_line_cap(cr, style->round ? CAIRO_LINE_CAP_ROUND : CAIRO_LINE_CAP_BUTT);
+        cairo_set_line_join(cr,
+                            style->round ? CAIRO_LINE_JOIN_ROUND : CAIRO_LINE_JOIN_MITER);
+        cairo_set_dash(cr, style->dash, style->n_dash, 0);
+        set_color(cr, style->stroke);
+        cairo_stroke_preserve(cr);
+    }
+    cairo_new_path(cr);
+}
+
+// Moves to where the line of a text item begins, turned; the layout is for that place.
+static PangoLayout *
+place_text(cairo_t *cr, const LimnItem *item)
+{
+    cairo_translate(cr, item->x, item->y);
+    if (item->angle != 0)
+        cairo_rotate(cr, -item->angle * G_PI / 180);
+    PangoLayout *layout = limn_text_create_layout(cr, item->text, &item->font);
+    PangoRectangle logical;
+    pango_layout_get_extents(layout, NULL, &logical);
+    double shift = limn_anchor_shift(item->anchor, logical.width / (double) PANGO_SCALE);
+    cairo_move_to(cr, -shift, 0);
+    return layout;
+}
+
+static void
+draw_text(Drawing *drawing, const LimnItem *item)
+{
+    cairo_t *cr = drawing->cr;
+    cairo_save(cr);
+    cairo_new_path(cr);
+    set_color(cr, item->font.color);
+    g_autoptr(PangoLayout) layout = place_text(cr, item);
+    PangoLayoutLine *line = pango_layout_get_line_readonly(layout, 0);
+    if (drawing->outlines) {
+        pango_cairo_layout_line_path(cr, line);
+        cairo_fill(cr);
+    } else {
+        pango_cairo_show_layout_line(cr, line);
+    }
+    cairo_restore(cr);
+}
+
+static void
+append_cairo_path(LimnPath *path, const cairo_path_t *source)
+{
+    for (int i = 0; i < source->num_data; i += source->data[i].header.length) {
+        const cairo_path_data_t *d = &source->data[i];
+        switch (d->header.type) {
+        case CAIRO_PATH_MOVE_TO:
+            limn_path_move(path, d[1].point.x, d[1].point.y);
+            break;
+        case CAIRO_PATH_LINE_TO:
+            limn_path_line(path, d[1].point.x, d[1].point.y);
+            break;
+        case CAIRO_PATH_CURVE_TO:
+            limn_path_curve(path, d[1].point.x, d[1].point.y, d[2].point.x, d[2].point.y,
+                            d[3].point.x, d[3].point.y);
+            break;
+        case CAIRO_PATH_CLOSE_PATH:
+            limn_path_close(path);
+            break;
+        }
+    }
+}
+
+LimnPath *
+limn_text_item_to_path(const LimnItem *item)
+{
+    cairo_surface_t *surface =
+        cairo_recording_surface_create(CAIRO_CONTENT_COLOR_ALPHA, NULL);
+    cairo_t *cr = cairo_create(surface);
+    g_autoptr(PangoLayout) layout = place_text(cr, item);
+    pango_cairo_layout_line_path(cr, pango_layout_get_line_readonly(layout, 0));
+    cairo_identity_matrix(cr);
+    cairo_path_t *outline = cairo_copy_path(cr);
+    LimnPath *path = limn_path_new();
+    append_cairo_path(path, outline);
+    cairo_path_destroy(outline);
+    cairo_destroy(cr);
+    cairo_surface_destroy(surface);
+    return path;
+}
+
+int
+limn_crisp_factor(const LimnItem *item)
+{
+    if (!item->crisp)
+        return 1;
+    double needed = MAX(item->box.width / item->width, item->box.height / item->height);
+    int factor = (int) ceil(needed * 300 / 72);
+    while (factor > 1 &&
+           (gint64) item->width * item->height * factor * factor > MAX_ENLARGED_PIXELS)
+        factor--;
+    return MAX(factor, 1);
+}
+
+static void
+fill_row(guint32 *out, const guint8 *rgb, int width, int factor)
+{
+    for (int x = 0; x < width; x++) {
+        guint32 pixel = 0xff000000u | (guint32) rgb[3 * x] << 16 |
+                        (guint32) rgb[3 * x + 1] << 8 | rgb[3 * x + 2];
+        for (int k = 0; k < factor; k++)
+            *out++ = pixel;
+    }
+}
+
+cairo_surface_t *
+limn_image_item_to_surface(const LimnItem *item, int factor)
+{
+    int width = item->width * factor, height = item->height * factor;
+    cairo_surface_t *surface =
+        cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
+    if (cairo_surface_status(surface) != CAIRO_STATUS_SUCCESS) {
+        cairo_surface_destroy(surface);
+        return NULL;
+    }
+    cairo_surface_flush(surface);
+    const guint8 *rgb = g_bytes_get_data(item->rgb, NULL);
+    guint8 *data = cairo_image_surface_get_data(surface);
+    gsize stride = cairo_image_surface_get_stride(surface);
+    for (int y = 0; y < item->height; y++) {
+        guint8 *row = data + (gsize) y * factor * stride;
+        fill_row((guint32 *) (gpointer) row, rgb + (gsize) y * item->width * 3,
+                 item->width, factor);
+        for (int k = 1; k < factor; k++)
+            memcpy(row + k * stride, row, (gsize) width * 4);
+    }
+    cairo_surface_mark_dirty(surface);
+    return surface;
+}
+
+// On pixels the edges of a picture are moved to whole ones, so that they stay sharp.
+static LimnBox
+snap_box(cairo_t *cr, const LimnBox *box)
+{
+    double x0 = box->x, y0 = box->y;
+    double x1 = box->x + box->width, y1 = box->y + box->height;
+    cairo_user_to_device(cr, &x0, &y0);
+    cairo_user_to_device(cr, &x1, &y1);
+    x0 = floor(x0 + 0.5);
+    y0 = floor(y0 + 0.5);
+    x1 = MAX(floor(x1 + 0.5), x0 + 1);
+    y1 = MAX(floor(y1 + 0.5), y0 + 1);
+    cairo_device_to_user(cr, &x0, &y0);
+    cairo_device_to_user(cr, &x1, &y1);
+    return (LimnBox){x0, y0, x1 - x0, y1 - y0};
+}
+
+static gboolean
+is_shrunk(cairo_t *cr, const LimnBox *box, int width)
+{
+    double dx = box->width, dy = 0;
+    cairo_user_to_device_distance(cr, &dx, &dy);
+    return hypot(dx, dy) < width;
+}
+
+static void
+draw_image(Drawing *drawing, const LimnItem *item)
+{
+    cairo_t *cr = drawing->cr;
+    gboolean vector = drawing->target == LIMN_DRAW_VECTOR;
+    int factor = vector ? limn_crisp_factor(item) : 1;
+    cairo_surface_t *surface = limn_image_item_to_surface(item, factor);
+    if (!surface)
+        return;
+    LimnBox box = vector ? item->box : snap_box(cr, &item->box);
+    // Smaller than its own pixels, a crisp picture is averaged instead of thinned out.
+    gboolean nearest = item->crisp && (vector || !is_shrunk(cr, &box, item->width));
+    cairo_save(cr);
+    cairo_rectangle(cr, box.x, box.y, box.width, box.height);
+    cairo_clip(cr);
+    cairo_translate(cr, box.x, box.y);
+    cairo_scale(cr, box.width / (item->width * factor),
+                box.height / (item->height * factor));
+    cairo_set_source_surface(cr, surface, 0, 0);
+    cairo_pattern_t *pattern = cairo_get_source(cr);
+    cairo_pattern_set_filter(pattern, nearest ? CAIRO_FILTER_NEAREST : CAIRO_FILTER_GOOD);
+    if (!vector)
+        cairo_pattern_set_extend(pattern, CAIRO_EXTEND_PAD);
+    if (item->opacity < 1)
+        cairo_paint_with_alpha(cr, item->opacity);
+    else
+        cairo_paint(cr);
+    cairo_restore(cr);
+    cairo_surface_destroy(surface);
+}
+
+static void
+draw_item(Drawing *drawing, const LimnItem *item)
+{
+    switch (item->kind) {
+    case LIMN_ITEM_PATH:
+        draw_path(drawing->cr, item);
+        break;
+    case LIMN_ITEM_TEXT:
+        draw_text(drawing, item);
+        break;
+    case LIMN_ITEM_IMAGE:
+        draw_image(drawing, item);
+        break;
+    case LIMN_ITEM_CLIP_BEGIN:
+        cairo_save(drawing->cr);
+        put_path(drawing->cr, item->path);
+        cairo_set_fill_rule(drawing->cr, CAIRO_FILL_RULE_EVEN_ODD);
+        cairo_clip(drawing->cr);
+        break;
+    case LIMN_ITEM_CLIP_END:
+        cairo_restore(drawing->cr);
+        break;
+    case LIMN_ITEM_GROUP_BEGIN:
+    case LIMN_ITEM_GROUP_END:
+        break;
+    }
+}
+
+void
+limn_draw_list(cairo_t *cr, const LimnDisplayList *list, LimnDrawTarget target,
+               gboolean text_as_outlines)
+{
+    Drawing drawing = {cr, target, text_as_outlines};
+    cairo_save(cr);
+    for (guint i = 0; i < list->items->len; i++)
+        draw_item(&drawing, list->items->pdata[i]);
+    cairo_restore(cr);
+}
