@@ -13,6 +13,7 @@ G_DECLARE_FINAL_TYPE(LimnCamera, limn_camera, LIMN, CAMERA, GObject)
 LimnCamera *limn_camera_new(void);
 // Fit mode follows the view's size until the user zooms or pans.
 void limn_camera_set_scene(LimnCamera *camera, double width, double height);
+void limn_camera_get_scene(LimnCamera *camera, double *width, double *height);
 void limn_camera_fit(LimnCamera *camera);
 void limn_camera_one_to_one(LimnCamera *camera, int scale_factor);
 // Zoom by a factor, keeping the scene point under (x, y) of a view of that size.
