@@ -143,8 +143,8 @@ test_tree(void)
     g_autofree char *sub = g_build_filename(tree, "b", NULL);
     g_assert_true(limn_make_directory(sub, &error));
     g_autofree char *one = make_file("tree/b/x", "abc", 3);
-    g_autofree char *two = make_file("tree/b.txt", "", 0);
-    g_autofree char *three = make_file("tree/Z", "abc", 3);
+    g_free(make_file("tree/b.txt", "", 0));
+    g_free(make_file("tree/Z", "abc", 3));
     g_autofree char *file_link = g_build_filename(tree, "a-link", NULL);
     g_autofree char *folder_link = g_build_filename(tree, "loop", NULL);
     g_autofree char *dangling = g_build_filename(tree, "dangling", NULL);
