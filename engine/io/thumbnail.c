@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "engine/io/thumbnail.h"
+
+#include <string.h>
+
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "engine/image/resample.h"
+#include "engine/io/picture-private.h"
+
+static void
+multiply_alpha(LimnImage *image)
+{
+    guint8 *pixel = image->data;
+    gsize n = (gsize) image->width * (gsize) image->height;
+    for (gsize i = 0; i < n; i++, pixel += 4) {
+        for (int c = 0; c < 3; c++) {
+            pixel[c] = (guint8) ((pixel[c] * pixel[3] + 127) / 255);
+        }
+    }
+}
+
+static void
+divide_alpha(LimnImage *image)
+{
+    guint8 *pixel = image->data;
+    gsize n = (gsize) image->width * (gsize) image->height;
+    for (gsize i = 0; i < n; i++, pixel += 4) {
+        for (int c = 0; c < 3 && pixel[3] > 0; c++) {
+            pixel[c] = (guint8) MIN((pixel[c] * 255 + pixel[3] / 2) / pixel[3], 255);
+        }
+    }
+}
+
+static gboolean
+has_transparency(const LimnImage *image)
+{
+    const guint8 *pixel = image->data;
+    gsize n = (gsize) image->width * (gsize) image->height;
+    for (gsize i = 0; i < n; i++, pixel += 4) {
+        if (pixel[3] != 255) {
+            return TRUE;
+        }
+    }
+    return FALSE;
+}
+
+// `image` is RGBA U8 and may be shared.
+static LimnImage *
+shrink(LimnImage *image, int width, int height, LimnJob *job, GError **error)
+{
+    if (!has_transparency(image)) {
+        return limn_resize_area(image, width, height, job, error);
+    }
+    g_autoptr(LimnImage) weighted = limn_image_new(
+        image->width, image->height, LIMN_PIXELS_RGBA, LIMN_DEPTH_U8, error);
+    if (weighted == NULL) {
+        return NULL;
+    }
+    memcpy(weighted->data, image->data, limn_image_stride(image) * (gsize) image->height);
+    multiply_alpha(weighted);
+    LimnImage *small = limn_resize_area(weighted, width, height, job, error);
+    if (small != NULL) {
+        divide_alpha(small);
+    }
+    return small;
+}
+
+LimnImage *
+limn_thumbnail_make(LimnImage *image, int max_side, LimnJob *job, GError **error)
+{
+    g_return_val_if_fail(max_side >= 1 && max_side <= LIMN_THUMBNAIL_MAX_SIDE, NULL);
+    g_autoptr(LimnImage) colours =
+        limn_image_to_rgba8(image, limn_image_default_range(image), error);
+    int longer = MAX(image->width, image->height);
+    if (colours == NULL || longer <= max_side) {
+        return g_steal_pointer(&colours);
+    }
+    gint64 half = longer / 2;
+    int width = (int) (((gint64) image->width * max_side + half) / longer);
+    int height = (int) (((gint64) image->height * max_side + half) / longer);
+    LimnImage *small = shrink(colours, MAX(width, 1), MAX(height, 1), job, error);
+    if (small != NULL && small != colours) {
+        limn_image_copy_description(small, colours);
+    }
+    return small;
+}
+
+LimnImage *
+limn_thumbnail_load(const char *path, int max_side, LimnJob *job, GError **error)
+{
+    g_autoptr(GBytes) bytes = limn_file_read(path, limn_picture_get_budget(), error);
+    if (bytes == NULL || !limn_job_check(job, error)) {
+        return NULL;
+    }
+    LimnPictureSource source = {.bytes = bytes, .name = path, .job = job};
+    source.data = g_bytes_get_data(bytes, &source.size);
+    g_autoptr(LimnImage) image = NULL;
+    if (limn_picture_find_codec(&source) == &limn_picture_jpeg) {
+        g_autoptr(LimnImage) stored = limn_jpeg_load_reduced(&source, max_side, error);
+        image =
+            stored != NULL ? limn_image_orient(stored, stored->orientation, error) : NULL;
+    } else {
+        image = limn_picture_load_bytes(bytes, path, job, error);
+    }
+    return image != NULL ? limn_thumbnail_make(image, max_side, job, error) : NULL;
+}
