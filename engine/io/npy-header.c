@@ -204,7 +204,7 @@ scan_shape(Scanner *scanner, GError **error)
     if (!accept(scanner, '('))
         return fail(scanner, error, "a shape in parentheses");
     while (!accept(scanner, ')')) {
-        gint64 size;
+        gint64 size = 0;
         if (!comma)
             return fail(scanner, error, "a comma or a parenthesis");
         if (!scan_size(scanner, &size, error))
@@ -296,7 +296,7 @@ gboolean
 limn_npy_header_parse(const guint8 *data, gsize size, const char *name,
                       LimnNpyHeader *header, GError **error)
 {
-    gsize begin, end;
+    gsize begin = 0, end = 0;
     if (!parse_frame(data, size, name, &begin, &end, error))
         return FALSE;
     *header = (LimnNpyHeader){.offset = end};

@@ -204,7 +204,7 @@ LimnArray *
 limn_npz_get(LimnNpz *npz, const char *name, GError **error)
 {
     gsize index = GPOINTER_TO_SIZE(g_hash_table_lookup(npz->indices, name));
-    gsize size;
+    gsize size = 0;
     if (index == 0) {
         limn_error_set_file(error, LIMN_ERROR_FORMAT, npz->name,
                             "there is no array \"%s\" in the archive", name);

@@ -114,7 +114,7 @@ read_shape(Reader *reader, LimnTensorRecord *record, GError **error)
     if (!limn_json_scan_expect(&reader->scan, '[', error))
         return FALSE;
     while (limn_json_scan_more(&reader->scan, ']', &first, &failed)) {
-        gint64 size;
+        gint64 size = 0;
         if (!limn_json_scan_size(&reader->scan, &size, error))
             return FALSE;
         if (record->info.rank == LIMN_ARRAY_MAX_RANK)
@@ -134,7 +134,7 @@ read_shape(Reader *reader, LimnTensorRecord *record, GError **error)
 static gboolean
 read_offsets(Reader *reader, LimnTensorRecord *record, GError **error)
 {
-    gint64 begin, end;
+    gint64 begin = 0, end = 0;
     LimnJsonScan *scan = &reader->scan;
     if (!limn_json_scan_expect(scan, '[', error) ||
         !limn_json_scan_size(scan, &begin, error) ||
@@ -405,7 +405,7 @@ LimnSafetensorsHeader *
 limn_safetensors_header_read(const guint8 *data, gsize size, const char *name,
                              const char *display, GError **error)
 {
-    gsize length;
+    gsize length = 0;
     if (!read_length(data, size, name, &length, error))
         return NULL;
     g_autoptr(LimnSafetensorsHeader) header = header_new();

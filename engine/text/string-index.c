@@ -142,6 +142,15 @@ limn_string_index_add(LimnStringIndex *index, const char *text, gsize length,
     return LIMN_STRING_NOT_FOUND;
 }
 
+void
+limn_string_index_set(LimnStringIndex *index, const char *text, gsize length,
+                      guint32 value)
+{
+    if (limn_string_index_add(index, text, length, value) == LIMN_STRING_NOT_FOUND)
+        return;
+    probe(index, (guint32) limn_string_hash(text, length), text, length)->value = value;
+}
+
 guint32
 limn_string_index_find(const LimnStringIndex *index, const char *text, gsize length)
 {

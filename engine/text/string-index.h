@@ -24,6 +24,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LimnStringIndex, limn_string_index_free)
 // already (nothing is changed then), else LIMN_STRING_NOT_FOUND.
 guint32 limn_string_index_add(LimnStringIndex *index, const char *text, gsize length,
                               guint32 value);
+// The same, but a text that is there already gets the new number.
+void limn_string_index_set(LimnStringIndex *index, const char *text, gsize length,
+                           guint32 value);
 // The number of a text, or LIMN_STRING_NOT_FOUND.
 guint32 limn_string_index_find(const LimnStringIndex *index, const char *text,
                                gsize length);
