@@ -107,7 +107,9 @@ typedef enum {
 static CharClass
 classify(gunichar c)
 {
-    if (limn_text_is_space(c))
+    // U+0345 is a mark, but the letter iota when case is ignored: no alternative of the
+    // reference's pattern matches it, so that it separates pieces as a space does.
+    if (limn_text_is_space(c) || c == 0x345)
         return CLASS_SPACE;
     switch (g_unichar_type(c)) {
     case G_UNICODE_LOWERCASE_LETTER:
@@ -190,7 +192,7 @@ append_pieces(LimnTokenizer *tokenizer, LimnTokens *tokens, const LimnChars *cha
     append_token(tokens, tokenizer->start, 0, 0);
     for (guint at = 0; at < chars->len;) {
         int special;
-        if (limn_text_is_space(limn_chars_at(chars, at)->c)) {
+        if (classify(limn_chars_at(chars, at)->c) == CLASS_SPACE) {
             at++;
             continue;
         }
