@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What the parts of engine/base that touch files share; others use file.h.
+// For code that keeps file descriptors of its own; everybody else uses file.h.
 
 #include <glib.h>
 #include <sys/stat.h>

@@ -39,7 +39,8 @@ typedef struct {
 //   OUTPUT     the folder is not writable or the disk is full
 //   CANCELLED
 // Each names the URL or the file. Progress runs over the bytes of all files.
-gboolean limn_fetch_checkpoint(const LimnFetchOptions *options, LimnJob *job, GError **error);
+gboolean limn_fetch_checkpoint(const LimnFetchOptions *options, LimnJob *job,
+                               GError **error);
 
 // Where checkpoints go when the user names no folder: DATA/limn/models/OWNER--NAME below
 // the user's data directory. Returns: (transfer full), or NULL with LIMN_ERROR_ARGUMENT.
