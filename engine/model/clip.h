@@ -9,28 +9,22 @@
 #include "engine/base/array.h"
 #include "engine/base/job.h"
 #include "engine/image/resample.h"
+#include "engine/model/tower.h"
 #include "engine/text/tokenizer.h"
 
 typedef struct LimnClip LimnClip;
-
-typedef enum {
-    LIMN_ACTIVATION_QUICK_GELU,
-    LIMN_ACTIVATION_GELU,
-} LimnActivation;
-
-typedef struct {
-    int width, layers, heads, mlp;
-    LimnActivation activation;
-    float eps;
-} LimnTowerConfig;
 
 typedef struct {
     LimnTowerConfig vision, text;
     int image_size, patch, grid; // grid = image_size / patch
     int vocab, context;
     int projection;
+    gboolean has_text; // FALSE: only the vision tower is there
     gboolean has_logit_bias;
-    const char *layout; // "Hugging Face", "OpenCLIP", "OpenAI"
+    gboolean activation_assumed; // quick GELU, because no configuration says which
+    gboolean pool_first_end;     // text row: first `end` token; else the highest id
+    int end;                     // id of the end token where pool_first_end
+    const char *layout;          // "Hugging Face", "OpenCLIP", "OpenAI"
 } LimnClipConfig;
 
 typedef struct {
@@ -53,7 +47,12 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LimnClip, limn_clip_unref)
 const LimnClipConfig *limn_clip_get_config(LimnClip *clip);
 const LimnLoadReport *limn_clip_get_report(LimnClip *clip);
 const LimnPreprocess *limn_clip_get_preprocess(LimnClip *clip); // mode CLIP
+// Loaded when it is first asked for. NULL when there is none that fits the token table
+// (limn_clip_need_tokenizer says why).
 LimnTokenizer *limn_clip_get_tokenizer(LimnClip *clip);
+// LIMN_ERROR_MISMATCH with both sizes when the tokenizer does not fit the token table, or
+// when there is no text tower; other codes when its files cannot be read.
+LimnTokenizer *limn_clip_need_tokenizer(LimnClip *clip, GError **error);
 const char *limn_clip_get_name(LimnClip *clip);  // for people: folder or file name
 float limn_clip_get_logit_scale(LimnClip *clip); // exp already applied
 float limn_clip_get_logit_bias(LimnClip *clip);  // 0 when there is none
@@ -70,8 +69,9 @@ LimnArray *limn_clip_encode_texts(LimnClip *clip, const char *const *texts, Limn
 // ids [T,ctx'] i64 -> [T,P]; ctx' <= context; ids outside the table: LIMN_ERROR_MISMATCH.
 LimnArray *limn_clip_encode_ids(LimnClip *clip, const LimnArray *ids, LimnJob *job,
                                 GError **error);
-// Zero-shot classifier: mean of the unit embeddings over templates ("a photo of a {}."),
-// normalised again -> [classes,P].
+// Zero-shot classifier: mean of the unit embeddings over templates ("a photo of a {}.";
+// every
+// "{}" becomes the name; NULL or none: the name alone), normalised again -> [classes,P].
 LimnArray *limn_clip_encode_classes(LimnClip *clip, const char *const *names,
                                     const char *const *templates, LimnJob *job,
                                     GError **error);

@@ -167,6 +167,27 @@ dot_any(const float *a, const float *b, gsize n, double *out)
     *out = sum;
 }
 
+LIMN_SIMD_INLINE void
+finite_any(const float *x, gsize n, gboolean *finite)
+{
+    const gint32 exponent = 0x7f800000;
+    LimnVecInt bad = {0};
+    gsize i = 0;
+    for (; i + LIMN_SIMD_WIDTH <= n; i += LIMN_SIMD_WIDTH) {
+        bad |= ((LimnVecInt) limn_vec_load(x + i) & exponent) == exponent;
+    }
+    if (i < n) {
+        LimnVecInt rest = (LimnVecInt) limn_vec_load_part(x + i, n - i, 0);
+        bad |= (rest & exponent) == exponent;
+    }
+    gint32 any = 0;
+    for (int j = 0; j < LIMN_SIMD_WIDTH; j++) {
+        any |= bad[j];
+    }
+    *finite = any == 0;
+}
+
+LIMN_SIMD_VERSIONS(finite, (const float *x, gsize n, gboolean *out), (x, n, out))
 LIMN_SIMD_VERSIONS(quick, (gsize n, const float *x, float *y), (n, x, y))
 LIMN_SIMD_VERSIONS(exact, (gsize n, const float *x, float *y), (n, x, y))
 LIMN_SIMD_VERSIONS(quick_back, (gsize n, const float *x, float *g), (n, x, g))
@@ -241,6 +262,14 @@ limn_kernel_softmax_row(float *row, gsize n)
     if (n > 0) {
         LIMN_SIMD_CALL(softmax, (row, n));
     }
+}
+
+gboolean
+limn_kernel_is_finite(const float *x, gsize n)
+{
+    gboolean finite;
+    LIMN_SIMD_CALL(finite, (x, n, &finite));
+    return finite;
 }
 
 double

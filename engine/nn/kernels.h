@@ -50,5 +50,7 @@ void limn_kernel_activation_back(LimnJob *job, LimnActivation kind, gsize n,
 void limn_kernel_softmax_row(float *row, gsize n);
 // a[i] += b[i]
 void limn_kernel_add(LimnJob *job, gsize n, const float *b, float *a);
-// Dot product and sum of squares in double.
+// TRUE when no element is NaN or infinite.
+gboolean limn_kernel_is_finite(const float *x, gsize n);
+// Dot product in double.
 double limn_kernel_dot(const float *a, const float *b, gsize n);
