@@ -56,11 +56,15 @@ typedef struct {
 void limn_figure_options_init(LimnFigureOptions *options);
 
 typedef struct LimnFigure LimnFigure;
-// One artifact. LIMN_ERROR_ARGUMENT for an item that does not exist or an unknown colour
-// map.
+// One artifact; several maps or pictures with item -1 become a stack on one scale. The
+// page is `width_mm` wide and grows when something does not fit. LIMN_ERROR_ARGUMENT for
+// an item that does not exist, an unknown colour map, a layout that does not suit the
+// kind, a size out of range, an empty artifact, a graph or a model.
 LimnFigure *limn_figure_new(LimnArtifact *artifact, const LimnFigureOptions *options,
                             GError **error);
-// Panels a, b, c ... sharing one colour scale when `shared_scale`.
+// Panels a, b, c ... sharing one colour scale when `shared_scale`. Row by row; an element
+// may be NULL (an empty place). Labels are NULL-terminated or NULL; their number decides
+// the number of columns. `options->item` is the map or text that each panel shows.
 LimnFigure *limn_figure_new_grid(GPtrArray *artifacts, const char *const *row_labels,
                                  const char *const *column_labels, gboolean shared_scale,
                                  const LimnFigureOptions *options, GError **error);
@@ -72,5 +76,6 @@ void limn_figure_draw(LimnFigure *figure, cairo_t *cr); // origin top left, poin
 GBytes *limn_figure_encode(LimnFigure *figure, LimnFigureFormat format, GError **error);
 // The format follows from the extension. LIMN_ERROR_ARGUMENT for another extension.
 gboolean limn_figure_save(LimnFigure *figure, const char *path, GError **error);
-// The numbers behind the figure beside it: PATH without extension + ".csv" or ".npy".
+// The numbers behind the figure beside it: PATH without extension + ".csv" or ".npy"; a
+// grid has one file per panel, with its letter: "-a.npy", "-b.csv" ...
 gboolean limn_figure_save_data(LimnFigure *figure, const char *path, GError **error);
