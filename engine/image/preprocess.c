@@ -189,17 +189,17 @@ apply_plan(LimnPreprocessed *result, LimnImage *rgb, const LimnImage *source,
            const Plan *plan, const LimnPreprocess *options, LimnJob *job, GError **error)
 {
     LimnFilter filter = options->bilinear ? LIMN_FILTER_TRIANGLE : LIMN_FILTER_BICUBIC;
-    double x_scale = (double) source->width / plan->width;
-    double y_scale = (double) source->height / plan->height;
+    double width = source->width, height = source->height;
     result->resized_width = plan->width;
     result->resized_height = plan->height;
     result->crop_left = plan->left;
     result->crop_top = plan->top;
     result->rect = (LimnRect){
-        .x = plan->left * x_scale,
-        .y = plan->top * y_scale,
-        .width = plan->window_width * x_scale,
-        .height = plan->window_height * y_scale,
+        // Multiplied first: a window that is the whole picture covers it exactly.
+        .x = plan->left * width / plan->width,
+        .y = plan->top * height / plan->height,
+        .width = plan->window_width * width / plan->width,
+        .height = plan->window_height * height / plan->height,
     };
     result->image = limn_resample_window(rgb, filter, plan->width, plan->height,
                                          plan->left, plan->top, plan->window_width,
