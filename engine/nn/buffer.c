@@ -15,7 +15,7 @@ limn_floats_new(gsize a, gsize b, GError **error)
         g_size_checked_add(&bytes, bytes, ALIGNMENT - 1)) {
         floats = aligned_alloc(ALIGNMENT, MAX(bytes / ALIGNMENT * ALIGNMENT, ALIGNMENT));
     }
-    if (floats == NULL) {
+    if (floats == NULL && (error == NULL || *error == NULL)) {
         g_set_error(error, LIMN_ERROR, LIMN_ERROR_MEMORY,
                     "not enough memory for %" G_GSIZE_FORMAT " x %" G_GSIZE_FORMAT
                     " numbers",
