@@ -15,10 +15,12 @@
 #define ROW_UNIT ((gsize) 16)
 // Multiplications of a panel below which the hand-over to a thread does not pay.
 #define PANEL_WORK ((gsize) 2 << 20)
-// Width of column panels is a multiple of this (of all the kernels' tile widths).
+// Width of column panels is a multiple of the unit (and of the tile widths of all
+// kernels) and not below the least width: every panel packs all of its rows of A again.
 #define COLUMN_UNIT ((gsize) 48)
+#define LEAST_WIDTH ((gsize) 192)
 // A product is cut into at most this many column panels.
-#define MAX_COLUMN_PANELS ((gsize) 16)
+#define MAX_COLUMN_PANELS ((gsize) 8)
 
 void
 limn_blas_init(void)
@@ -168,7 +170,7 @@ cut_panels(Product *p)
     gsize rows = MIN(p->m, PANEL_ROWS);
     double work = (double) rows * (double) p->n * (double) p->k;
     gsize by_work = (gsize) MIN(work / (double) PANEL_WORK, 1e6);
-    gsize by_width = p->n / (2 * COLUMN_UNIT);
+    gsize by_width = p->n / LEAST_WIDTH;
     gsize panels = MIN(MIN(by_work, by_width), MAX_COLUMN_PANELS / p->row_panels);
     if (panels >= 2) {
         p->column_panels = panels & ~(gsize) 1;
