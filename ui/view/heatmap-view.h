@@ -5,6 +5,7 @@
 // that knows no GTK) in a GtkGLArea, or by cairo where there is no usable GL; overlays
 // (colour bar, crop rectangle, selection, probe text) are drawn by cairo over either.
 
+#include "engine/figure/scale.h"
 #include "engine/study/artifact.h"
 #include "ui/gl/camera.h"
 
@@ -44,6 +45,8 @@ void limn_heatmap_view_set_range(LimnHeatmapView *view, double min, double max);
 // Range of the finite values of the map; FALSE without a map or when none is finite.
 gboolean limn_heatmap_view_get_data_range(LimnHeatmapView *view, double *min,
                                           double *max);
+// All that is known about the values and the range; NULL without a map.
+const LimnScale *limn_heatmap_view_get_scale(LimnHeatmapView *view);
 // The range that is on screen.
 void limn_heatmap_view_get_shown_range(LimnHeatmapView *view, double *min, double *max);
 void limn_heatmap_view_set_interpolate(LimnHeatmapView *view, gboolean bilinear);
@@ -73,6 +76,7 @@ void limn_heatmap_view_set_mask(LimnHeatmapView *view, LimnImage *mask);
 gboolean limn_heatmap_view_measure(LimnHeatmapView *view, double *energy, double *iou);
 typedef enum { LIMN_TOOL_PAN, LIMN_TOOL_BOX } LimnCanvasTool;
 void limn_heatmap_view_set_tool(LimnHeatmapView *view, LimnCanvasTool tool);
+LimnCanvasTool limn_heatmap_view_get_tool(LimnHeatmapView *view);
 
 // Signals:
 //   "probe" (gboolean inside, double x, double y, int row, int col, double value)
@@ -80,11 +84,17 @@ void limn_heatmap_view_set_tool(LimnHeatmapView *view, LimnCanvasTool tool);
 //   "cell-clicked" (int row, int col)
 //   "box-changed" ()
 //   "activated" ()  the pane was clicked or focused
+//   "measured" ()  limn_heatmap_view_measure has something new (large pictures: later)
+//   "divider-changed" (), "tool-changed" ()  also by pointer and keys
+//   "range-changed" ()  the shown range or the data range is another one
 //   "files-dropped" is not here: the window owns dropping.
+// Keys and gestures: see heatmap-view-input.c.
 
 // TRUE when the pane is drawn by GL; the reason when it is not.
 gboolean limn_heatmap_view_uses_gl(LimnHeatmapView *view);
 const char *limn_heatmap_view_get_gl_message(LimnHeatmapView *view);
+// Frames drawn so far (tests: none while nothing happens).
+guint limn_heatmap_view_get_n_frames(LimnHeatmapView *view);
 // What is on screen as an image (tests, clipboard): rendered by cairo at that size.
 // Returns: (transfer full)
 cairo_surface_t *limn_heatmap_view_render(LimnHeatmapView *view, int width, int height,

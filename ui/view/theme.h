@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// What drawings of our own need to know about the theme.
+
+#include <gtk/gtk.h>
+
+gboolean limn_theme_is_dark(GtkWidget *widget);
+// Around pictures: neutral, so that it does not tint what is judged by its colours.
+void limn_theme_canvas_color(gboolean dark, guint8 rgb[3]);
+// Family of the interface font ("Cantarell"). Returns: (transfer full)
+char *limn_theme_font_family(GtkWidget *widget);
