@@ -63,8 +63,7 @@ test_unescape_strict(void)
         {"&notit; &Eacutex;", "&notit; &Eacutex;"},
         {"&#59; &#x3b; &#60;", "&#59; &#x3b; <"},
         {"&#1;", ""},
-        {"&NOTIN;",
-         "&NOTIN;"}, // "NOT" without an end has a meaning of its own? It has not
+        {"&NOTIN; &LTX; &EACUTEX;", "\u2209 &LTX; &EACUTEX;"},
         {"&CounterClockwiseContourIntegral;", "&CounterClockwiseContourIntegral;"},
         {"&#0000000000000000000000233;", "&#0000000000000000000000233;"},
     };
