@@ -16,7 +16,8 @@
 // | array             | NAME.npy (floats as float32, integers as they are)              |
 // | model             | NAME.safetensors                                                |
 //
-// Pictures that several artifacts share are written once.
+// Pictures that several artifacts share are written once. An artifact's companions are
+// written as they are and listed under "companions".
 
 #include "engine/base/job.h"
 #include "engine/study/artifact.h"

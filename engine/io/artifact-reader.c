@@ -411,6 +411,28 @@ read_kind(LimnArtifactReader *reader, const LimnJson *entry, LimnArtifact *artif
     return TRUE;
 }
 
+static gboolean
+read_companions(LimnArtifactReader *reader, const LimnJson *entry, LimnArtifact *artifact,
+                GError **error)
+{
+    const json_t *list = json_object_get(entry->value, "companions");
+    for (gsize i = 0; i < json_array_size(list); i++) {
+        const char *file = json_string_value(json_array_get(list, i));
+        if (file == NULL || !limn_companion_name_is_safe(file)) {
+            limn_json_fail(entry, "companions", error,
+                           "holds what is no name of a file in the folder");
+            return FALSE;
+        }
+        g_autofree char *path = g_build_filename(reader->directory, file, NULL);
+        g_autoptr(GBytes) bytes = limn_file_map(path, 0, error);
+        if (bytes == NULL) {
+            return FALSE;
+        }
+        limn_artifact_add_companion(artifact, file, bytes);
+    }
+    return TRUE;
+}
+
 LimnArtifact *
 limn_artifact_reader_get(LimnArtifactReader *reader, const LimnJson *entry,
                          GError **error)
@@ -429,7 +451,8 @@ limn_artifact_reader_get(LimnArtifactReader *reader, const LimnJson *entry,
     }
     g_autoptr(LimnArtifact) artifact = limn_artifact_new(kind, name);
     if (!read_common(entry, artifact, error) ||
-        !read_kind(reader, entry, artifact, error)) {
+        !read_kind(reader, entry, artifact, error) ||
+        !read_companions(reader, entry, artifact, error)) {
         return NULL;
     }
     return g_steal_pointer(&artifact);

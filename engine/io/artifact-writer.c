@@ -524,6 +524,31 @@ add_model(LimnArtifactWriter *writer, const LimnArtifact *artifact, LimnJsonWrit
     return TRUE;
 }
 
+// Further files, each under its own name; two artifacts may not claim the same one.
+static gboolean
+add_companions(LimnArtifactWriter *writer, const LimnArtifact *artifact,
+               LimnJsonWriter *json, GError **error)
+{
+    limn_json_writer_begin_array(json, "companions");
+    for (guint i = 0; i < artifact->companions->len; i++) {
+        const LimnCompanion *companion = artifact->companions->pdata[i];
+        g_autofree char *path =
+            g_build_filename(writer->directory, companion->file, NULL);
+        g_autofree char *folder = g_path_get_dirname(path);
+        if (g_hash_table_contains(writer->taken, companion->file)) {
+            return limn_error_set_file(error, LIMN_ERROR_FAILED, companion->file,
+                                       "two artifacts write this file");
+        }
+        if (!limn_make_directory(folder, error) ||
+            !put_bytes(writer, companion->file, companion->bytes, error)) {
+            return FALSE;
+        }
+        limn_json_writer_string(json, NULL, companion->file);
+    }
+    limn_json_writer_end_array(json);
+    return TRUE;
+}
+
 gboolean
 limn_artifact_writer_add(LimnArtifactWriter *writer, LimnArtifact *artifact,
                          LimnJsonWriter *json, GError **error)
@@ -557,6 +582,9 @@ limn_artifact_writer_add(LimnArtifactWriter *writer, LimnArtifact *artifact,
         limn_error_set_file(error, LIMN_ERROR_UNSUPPORTED, artifact->name,
                             "graphs cannot be written to a study folder");
         break;
+    }
+    if (good && artifact->companions != NULL) {
+        good = add_companions(writer, artifact, json, error);
     }
     limn_json_writer_end_object(json);
     return good;

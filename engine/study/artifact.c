@@ -113,7 +113,45 @@ limn_artifact_unref(LimnArtifact *artifact)
     g_clear_pointer(&artifact->table, limn_table_free);
     g_clear_pointer(&artifact->texts, g_ptr_array_unref);
     g_clear_pointer(&artifact->items, g_array_unref);
+    g_clear_pointer(&artifact->companions, g_ptr_array_unref);
     g_free(artifact);
+}
+
+static void
+free_companion(gpointer data)
+{
+    LimnCompanion *companion = data;
+    g_free(companion->file);
+    g_bytes_unref(companion->bytes);
+    g_free(companion);
+}
+
+gboolean
+limn_companion_name_is_safe(const char *file)
+{
+    if (!g_utf8_validate(file, -1, NULL) || strlen(file) > 512) {
+        return FALSE;
+    }
+    g_auto(GStrv) parts = g_strsplit(file, "/", -1);
+    for (guint i = 0; parts[i] != NULL; i++) {
+        if (*parts[i] == '\0' || *parts[i] == '.') {
+            return FALSE;
+        }
+    }
+    return parts[0] != NULL;
+}
+
+void
+limn_artifact_add_companion(LimnArtifact *artifact, const char *file, GBytes *bytes)
+{
+    g_return_if_fail(limn_companion_name_is_safe(file));
+    if (artifact->companions == NULL) {
+        artifact->companions = g_ptr_array_new_with_free_func(free_companion);
+    }
+    LimnCompanion *companion = g_new0(LimnCompanion, 1);
+    companion->file = g_strdup(file);
+    companion->bytes = g_bytes_ref(bytes);
+    g_ptr_array_add(artifact->companions, companion);
 }
 
 void

@@ -85,6 +85,13 @@ typedef struct {
     guint64 count; // entries that follow each other
 } LimnItemSpan;
 
+// A further file that belongs to an artifact and is written as it is: a model's
+// configuration, annotations in a format of others.
+typedef struct {
+    char *file; // relative to the study folder; may name folders below it
+    GBytes *bytes;
+} LimnCompanion;
+
 struct LimnArtifact {
     gatomicrefcount refs;
     LimnArtifactKind kind;
@@ -106,11 +113,12 @@ struct LimnArtifact {
     // labelmap
     LimnClassTable *classes;
     // array, model, series
-    LimnArray *array; // ARRAY: the data; SERIES: unused
-    LimnTable *table; // TABLE; SERIES: first column x, the others curves
-    GPtrArray *texts; // TEXT: LimnTextItem
-    char *path;       // MODEL: file that was written
-    GArray *items;    // LimnItemSpan; NULL: does not consist of items
+    LimnArray *array;      // ARRAY: the data; SERIES: unused
+    LimnTable *table;      // TABLE; SERIES: first column x, the others curves
+    GPtrArray *texts;      // TEXT: LimnTextItem
+    char *path;            // MODEL: file that was written
+    GArray *items;         // LimnItemSpan; NULL: does not consist of items
+    GPtrArray *companions; // LimnCompanion; NULL: none
 };
 
 LimnArtifact *limn_artifact_new(LimnArtifactKind kind, const char *name);
@@ -128,6 +136,10 @@ void limn_artifact_set_picture(LimnArtifact *artifact, LimnImage *picture,
 // One picture more of a heatmap over several pictures, or of PICTURES and LABELMAP.
 void limn_artifact_add_picture(LimnArtifact *artifact, LimnImage *picture /* refs */,
                                const LimnRect *rect /* may be NULL */);
+// `file` is a relative path of plain names ("config.json", "ImageSets/train.txt").
+void limn_artifact_add_companion(LimnArtifact *artifact, const char *file, GBytes *bytes);
+// TRUE for a path that stays inside the folder it is resolved in.
+gboolean limn_companion_name_is_safe(const char *file);
 // The next `count` entries belong to item `item`; called in item order.
 void limn_artifact_tag_item(LimnArtifact *artifact, guint64 item, guint64 count);
 
