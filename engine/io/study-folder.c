@@ -220,6 +220,20 @@ strv_has(GStrv names, const char *name)
     return g_strv_contains((const char *const *) names, name);
 }
 
+// TRUE for a file of the study, or a folder that holds files of it.
+static gboolean
+belongs(GStrv names, const char *name)
+{
+    for (guint i = 0; names[i] != NULL; i++) {
+        const char *slash = strchr(names[i], '/');
+        gsize length = slash != NULL ? (gsize) (slash - names[i]) : strlen(names[i]);
+        if (strlen(name) == length && strncmp(names[i], name, length) == 0) {
+            return TRUE;
+        }
+    }
+    return FALSE;
+}
+
 // TRUE when everything in the folder belongs to the study there.
 static gboolean
 holds_only(const char *directory, GStrv names)
@@ -227,8 +241,12 @@ holds_only(const char *directory, GStrv names)
     g_autoptr(GDir) dir = g_dir_open(directory, 0, NULL);
     const char *name;
     while (dir != NULL && (name = g_dir_read_name(dir)) != NULL) {
-        if (!strv_has(names, name)) {
+        if (!belongs(names, name)) {
             return FALSE;
+        }
+        g_autofree char *path = g_build_filename(directory, name, NULL);
+        if (g_file_test(path, G_FILE_TEST_IS_DIR)) {
+            return FALSE; // may hold other files as well: file by file then
         }
     }
     return dir != NULL;
@@ -267,6 +285,10 @@ move_file(const char *from, const char *to, const char *name, GError **error)
 {
     g_autofree char *source = g_build_filename(from, name, NULL);
     g_autofree char *target = g_build_filename(to, name, NULL);
+    g_autofree char *folder = g_path_get_dirname(target);
+    if (!limn_make_directory(folder, error)) {
+        return FALSE;
+    }
     return rename(source, target) == 0 ||
            limn_error_set_errno(error, LIMN_ERROR_OUTPUT, target,
                                 "cannot rename to this name", errno);
@@ -436,6 +458,7 @@ limn_study_folder_load(const char *path, LimnJob *job, GError **error)
     folder->skipped = g_ptr_array_new_with_free_func((GDestroyNotify) skipped_free);
     folder->diagnostics =
         g_ptr_array_new_with_free_func((GDestroyNotify) diagnostic_free);
+    folder->diagnostic_items = g_array_new(FALSE, FALSE, sizeof(gint64));
     folder->items = g_ptr_array_new_with_free_func((GDestroyNotify) item_free);
     if (!is_directory(folder->path)) {
         limn_error_set_file(error, LIMN_ERROR_IO, path,
@@ -469,6 +492,7 @@ limn_study_folder_free(LimnStudyFolder *folder)
     g_ptr_array_unref(folder->skipped);
     g_ptr_array_unref(folder->diagnostics);
     g_ptr_array_unref(folder->items);
+    g_array_unref(folder->diagnostic_items);
     g_free(folder->path);
     g_free(folder);
 }

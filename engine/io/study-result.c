@@ -63,14 +63,40 @@ write_scalars(LimnJsonWriter *json, GPtrArray *grouped)
     limn_json_writer_end_object(json);
 }
 
-static void
-write_diagnostics(LimnJsonWriter *json, LimnJob *job)
+// The item that a diagnostic came with, -1: none.
+static gint64
+item_of_diagnostic(LimnRun *run, guint i)
 {
-    g_autoptr(GPtrArray) diagnostics = limn_job_dup_diagnostics(job);
+    GPtrArray *items = limn_run_get_items(run);
+    gint64 index = -1;
+    for (guint k = 0; k < items->len; k++) {
+        const LimnRunItem *item = g_ptr_array_index(items, k);
+        if (item->first_diagnostic <= i) {
+            index = (gint64) item->index;
+        }
+    }
+    return index;
+}
+
+// Each diagnostic once. `indices` gets the item of every one that is written.
+static void
+write_diagnostics(LimnJsonWriter *json, LimnRun *run, GArray *indices)
+{
+    g_autoptr(GPtrArray) diagnostics = limn_job_dup_diagnostics(limn_run_get_job(run));
+    g_autoptr(GHashTable) seen =
+        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     limn_json_writer_begin_array(json, "diagnostics");
     for (guint i = 0; i < diagnostics->len; i++) {
         const LimnDiagnostic *diagnostic = g_ptr_array_index(diagnostics, i);
         gboolean warning = diagnostic->severity == LIMN_DIAGNOSTIC_WARNING;
+        gint64 item = item_of_diagnostic(run, i);
+        if (!g_hash_table_add(
+                seen, g_strdup_printf("%d\n%s\n%s", warning,
+                                      diagnostic->item != NULL ? diagnostic->item : "",
+                                      diagnostic->message))) {
+            continue;
+        }
+        g_array_append_val(indices, item);
         limn_json_writer_begin_object(json, NULL);
         limn_json_writer_string(json, "severity", warning ? "warning" : "note");
         limn_json_writer_string(json, "item", diagnostic->item);
@@ -98,7 +124,7 @@ write_skipped(LimnJsonWriter *json, GPtrArray *skipped)
 }
 
 static void
-write_shard(LimnJsonWriter *json, LimnRun *run, GPtrArray *grouped)
+write_shard(LimnJsonWriter *json, LimnRun *run, GPtrArray *grouped, GArray *indices)
 {
     guint index, count;
     limn_run_get_shard(run, &index, &count);
@@ -128,6 +154,12 @@ write_shard(LimnJsonWriter *json, LimnRun *run, GPtrArray *grouped)
         limn_json_writer_int(json, NULL, scalar->index);
     }
     limn_json_writer_end_array(json);
+    limn_json_writer_inline(json);
+    limn_json_writer_begin_array(json, "shard_diagnostics");
+    for (guint i = 0; i < indices->len; i++) {
+        limn_json_writer_int(json, NULL, g_array_index(indices, gint64, i));
+    }
+    limn_json_writer_end_array(json);
 }
 
 static void
@@ -149,6 +181,7 @@ limn_study_result_write(LimnRun *run, LimnArtifactWriter *writer, GError **error
 {
     GPtrArray *artifacts = limn_run_get_artifacts(run);
     g_autoptr(GPtrArray) grouped = group_scalars(limn_run_get_scalars(run));
+    g_autoptr(GArray) indices = g_array_new(FALSE, FALSE, sizeof(gint64));
     g_autoptr(LimnJsonWriter) json = limn_json_writer_new();
     limn_json_writer_begin_object(json, NULL);
     write_scalars(json, grouped);
@@ -160,10 +193,10 @@ limn_study_result_write(LimnRun *run, LimnArtifactWriter *writer, GError **error
         }
     }
     limn_json_writer_end_array(json);
-    write_diagnostics(json, limn_run_get_job(run));
+    write_diagnostics(json, run, indices);
     write_skipped(json, limn_run_get_skipped(run));
     write_files(json, writer);
-    write_shard(json, run, grouped);
+    write_shard(json, run, grouped, indices);
     limn_json_writer_end_object(json);
     g_autofree char *text = limn_json_writer_finish(json);
     return limn_artifact_writer_put(writer, LIMN_RESULT_FILE, text, strlen(text), error);
@@ -341,6 +374,15 @@ read_shard_items(LimnStudyFolder *folder, const LimnJson *root, GError **error)
         LimnScalar *scalar = g_ptr_array_index(folder->scalars, i);
         scalar->index = json_integer_value(json_array_get(scalars, i));
     }
+    json_t *diagnostics = NULL;
+    if (!limn_json_read_array(root, "shard_diagnostics", &diagnostics, error)) {
+        return FALSE;
+    }
+    for (guint i = 0; i < folder->diagnostics->len; i++) {
+        json_t *value = json_array_get(diagnostics, i);
+        gint64 index = json_is_integer(value) ? json_integer_value(value) : -1;
+        g_array_append_val(folder->diagnostic_items, index);
+    }
     return TRUE;
 }
 
@@ -388,8 +430,7 @@ limn_study_result_list_files(const char *directory)
     json_t *list = json_object_get(root, "files");
     for (gsize i = 0; i < json_array_size(list); i++) {
         const char *name = json_string_value(json_array_get(list, i));
-        if (name != NULL && name[0] != '\0' && strchr(name, '/') == NULL &&
-            strcmp(name, ".") != 0 && strcmp(name, "..") != 0) {
+        if (name != NULL && limn_companion_name_is_safe(name)) {
             g_strv_builder_add(names, name);
         }
     }
