@@ -15,6 +15,9 @@ typedef struct {
     LimnJob *job;     // may be NULL
 } LimnPictureSource;
 
+// `bytes` must outlive the source.
+LimnPictureSource limn_picture_make_source(GBytes *bytes, const char *name, LimnJob *job);
+
 typedef struct {
     const char *format;
     LimnImage *(*load)(const LimnPictureSource *source, GError **error);

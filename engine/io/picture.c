@@ -109,11 +109,14 @@ limn_picture_set_truncated(const LimnPictureSource *source, gint64 rows, gint64 
                                rows, height, source->size);
 }
 
-static LimnPictureSource
-make_source(GBytes *bytes, const char *name, LimnJob *job)
+LimnPictureSource
+limn_picture_make_source(GBytes *bytes, const char *name, LimnJob *job)
 {
     LimnPictureSource source = {.bytes = bytes, .name = name, .job = job};
     source.data = g_bytes_get_data(bytes, &source.size);
+    if (source.data == NULL) { // no bytes
+        source.data = (const guint8 *) "";
+    }
     return source;
 }
 
@@ -133,7 +136,7 @@ limn_picture_load_bytes(GBytes *bytes, const char *name, LimnJob *job, GError **
     if (!limn_job_check(job, error)) {
         return NULL;
     }
-    LimnPictureSource source = make_source(bytes, name, job);
+    LimnPictureSource source = limn_picture_make_source(bytes, name, job);
     const LimnPictureCodec *codec = limn_picture_find_codec(&source);
     if (codec != NULL) {
         LimnImage *stored = codec->load(&source, error);
@@ -162,7 +165,7 @@ limn_picture_probe(const char *path, LimnPictureInfo *info, GError **error)
     if (bytes == NULL) {
         return FALSE;
     }
-    LimnPictureSource source = make_source(bytes, path, NULL);
+    LimnPictureSource source = limn_picture_make_source(bytes, path, NULL);
     const LimnPictureCodec *codec = limn_picture_find_codec(&source);
     *info = (LimnPictureInfo){.orientation = 1};
     if (codec != NULL) {

@@ -94,8 +94,7 @@ limn_thumbnail_load(const char *path, int max_side, LimnJob *job, GError **error
     if (bytes == NULL || !limn_job_check(job, error)) {
         return NULL;
     }
-    LimnPictureSource source = {.bytes = bytes, .name = path, .job = job};
-    source.data = g_bytes_get_data(bytes, &source.size);
+    LimnPictureSource source = limn_picture_make_source(bytes, path, job);
     g_autoptr(LimnImage) image = NULL;
     if (limn_picture_find_codec(&source) == &limn_picture_jpeg) {
         g_autoptr(LimnImage) stored = limn_jpeg_load_reduced(&source, max_side, error);
