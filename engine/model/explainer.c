@@ -17,16 +17,18 @@ static const struct {
 } METHODS[LIMN_EXPLAIN_N_METHODS] = {
     {"grad-eclip", "Grad-ECLIP", TRUE, FALSE, limn_explain_grad_eclip,
      limn_explain_grad_eclip_text},
-    {"self-attention", "Self-attention", FALSE, FALSE, NULL, NULL},
-    {"rollout", "Rollout", FALSE, FALSE, NULL, NULL},
-    {"game", "GAME", TRUE, FALSE, NULL, NULL},
-    {"grad-cam", "Grad-CAM", TRUE, FALSE, NULL, NULL},
-    {"maskclip", "MaskCLIP", TRUE, FALSE, NULL, NULL},
-    {"patch-cosine", "Patch cosine", TRUE, FALSE, NULL, NULL},
-    {"clip-surgery", "CLIP Surgery", TRUE, FALSE, NULL, NULL},
-    {"attention-gradient", "Attention x gradient", TRUE, FALSE, NULL, NULL},
-    {"rise", "RISE", TRUE, TRUE, NULL, NULL},
-    {"m2ib", "M2IB", TRUE, TRUE, NULL, NULL},
+    {"self-attention", "Self-attention", FALSE, FALSE, limn_explain_self_attention,
+     limn_explain_self_attention_text},
+    {"rollout", "Rollout", FALSE, FALSE, limn_explain_rollout, NULL},
+    {"game", "GAME", TRUE, FALSE, limn_explain_game, limn_explain_game_text},
+    {"grad-cam", "Grad-CAM", TRUE, FALSE, limn_explain_grad_cam, NULL},
+    {"maskclip", "MaskCLIP", TRUE, FALSE, limn_explain_maskclip, NULL},
+    {"patch-cosine", "Patch cosine", TRUE, FALSE, limn_explain_patch_cosine, NULL},
+    {"clip-surgery", "CLIP Surgery", TRUE, FALSE, limn_explain_surgery, NULL},
+    {"attention-gradient", "Attention × gradient", TRUE, FALSE,
+     limn_explain_attention_gradient, NULL},
+    {"rise", "RISE", TRUE, TRUE, limn_explain_rise, NULL},
+    {"m2ib", "M2IB", TRUE, TRUE, limn_explain_m2ib, NULL},
 };
 
 const char *
@@ -97,6 +99,7 @@ clear_cache(LimnPictureCache *cache)
     g_clear_pointer(&cache->patches[0], free);
     g_clear_pointer(&cache->patches[1], free);
     g_clear_pointer(&cache->surgery, free);
+    g_clear_pointer(&cache->masked, free);
 }
 
 static void
@@ -298,6 +301,14 @@ limn_explanation_free(LimnExplanation *explanation)
     g_free(explanation);
 }
 
+void
+limn_explanation_set_score(const LimnExplainContext *context,
+                           LimnExplanation *explanation, const LimnChain *chain)
+{
+    explanation->mode_score = limn_cosine_gradient(
+        chain->f, context->text, (gsize) chain->pass->tower->embedding, NULL);
+}
+
 gboolean
 limn_explanation_set_map(const LimnExplainContext *context, LimnExplanation *explanation,
                          const float *values, gboolean is_signed, GError **error)
@@ -318,6 +329,22 @@ limn_explanation_set_map(const LimnExplainContext *context, LimnExplanation *exp
         explanation->constant = explanation->constant && values[i] == values[0];
     }
     return TRUE;
+}
+
+gboolean
+limn_explanation_set_rectified(const LimnExplainContext *context,
+                               LimnExplanation *explanation, const float *values,
+                               GError **error)
+{
+    g_autoptr(LimnFloats) positive = limn_floats_new(context->n, 1, error);
+    if (positive == NULL) {
+        return FALSE;
+    }
+    for (gsize i = 0; i < context->n; i++) {
+        positive[i] = MAX(values[i], 0);
+    }
+    return limn_explanation_set_map(context, explanation, positive, FALSE, error) &&
+           limn_explanation_set_map(context, explanation, values, TRUE, error);
 }
 
 gboolean
@@ -403,7 +430,7 @@ record_sentence(LimnExplainer *explainer, const Sentence *sentence, LimnPadding 
     if (x == NULL || !limn_clip_check_tables(clip, job, error)) {
         return NULL;
     }
-    limn_clip_embed_ids(clip, (const gint32 *) (gpointer) ids->data, ids->len, x);
+    limn_clip_embed_ids(clip, &g_array_index(ids, gint32, 0), ids->len, x);
     g_autoptr(LimnPass) pass = limn_pass_new(job, &clip->text, ids->len, sentence->end,
                                              TRUE, g_steal_pointer(&x), error);
     if (pass == NULL ||
@@ -415,6 +442,22 @@ record_sentence(LimnExplainer *explainer, const Sentence *sentence, LimnPadding 
     g_array_unref(explainer->text_ids);
     explainer->text_ids = g_steal_pointer(&ids);
     return explainer->text;
+}
+
+LimnPass *
+limn_explainer_record_text(LimnExplainer *explainer, const char *text, LimnJob *job,
+                           GError **error)
+{
+    g_autoptr(LimnTokens) tokens = NULL;
+    g_autofree gint32 *ids = NULL;
+    if (!limn_clip_tokenize(explainer->clip, text, &tokens, &ids, job, error)) {
+        return NULL;
+    }
+    Sentence sentence = {.ids = ids, .n = tokens->tokens->len};
+    if (!limn_clip_check_ids(explainer->clip, ids, sentence.n, &sentence.end, error)) {
+        return NULL;
+    }
+    return record_sentence(explainer, &sentence, LIMN_PADDING_VALID, job, error);
 }
 
 static void
@@ -444,14 +487,8 @@ check_options(const LimnExplainer *explainer, const LimnExplainOptions *options,
                             "there is no picture to explain");
         return FALSE;
     }
-    if ((guint) options->method >= LIMN_EXPLAIN_N_METHODS ||
-        METHODS[options->method].image == NULL) {
-        g_set_error_literal(error, LIMN_ERROR, LIMN_ERROR_UNSUPPORTED,
-                            "there is no such method");
-        return FALSE;
-    }
-    if ((side != LIMN_SIDE_IMAGE && side != LIMN_SIDE_BOTH &&
-         METHODS[options->method].text == NULL)) {
+    g_return_val_if_fail((guint) options->method < LIMN_EXPLAIN_N_METHODS, FALSE);
+    if (side == LIMN_SIDE_TEXT && METHODS[options->method].text == NULL) {
         g_set_error(error, LIMN_ERROR, LIMN_ERROR_ARGUMENT,
                     "%s has no text side (expected side=image or side=both)",
                     limn_explain_method_title(options->method));
@@ -523,6 +560,7 @@ explain_sentence(LimnExplainer *explainer, const LimnExplainOptions *options,
         .text = text,
         .image = image,
         .text_pass = pass,
+        .ids = sentence->ids,
         .end = sentence->end,
         .all_texts = all_texts != NULL ? limn_array_f32(all_texts) : text,
         .n_texts = all_texts != NULL ? (gsize) all_texts->shape[0] : 1,

@@ -21,10 +21,9 @@ free_floats_list(float **list, int n)
     g_free(list);
 }
 
-static void
-chain_free(gpointer data)
+void
+limn_chain_free(LimnChain *chain)
 {
-    LimnChain *chain = data;
     if (chain == NULL) {
         return;
     }
@@ -89,7 +88,7 @@ chain_new(LimnPass *pass, gboolean authors, int n, GError **error)
                    ? limn_floats_new(1, (gsize) pass->tower->embedding, error)
                    : NULL;
     if (chain->f == NULL) {
-        g_clear_pointer(&chain, chain_free);
+        g_clear_pointer(&chain, limn_chain_free);
     }
     return chain;
 }
@@ -114,13 +113,13 @@ chain_finish(LimnJob *job, LimnChain *chain, GError **error)
            limn_job_check(job, error);
 }
 
-// Blocks first .. layers-2 with one head, each on what the one before it made.
+// Blocks first .. layers-2, each on what the one before it made.
 static gboolean
-run_authors(LimnJob *job, LimnChain *chain, GError **error)
+run_on(LimnJob *job, LimnChain *chain, GError **error)
 {
     LimnPass *pass = chain->pass;
     const LimnTower *tower = pass->tower;
-    LimnAttention shape = limn_pass_get_shape(pass, TRUE, FALSE);
+    LimnAttention shape = limn_pass_get_shape(pass, chain->authors, FALSE);
     g_auto(LimnBlockScratch) scratch = {NULL, NULL};
     g_autoptr(LimnBlockTrace) trace = limn_block_trace_new(tower, &shape, error);
     if (trace == NULL || !limn_block_scratch_init(&scratch, tower, &shape, error)) {
@@ -150,7 +149,7 @@ set_inputs(LimnJob *job, LimnChain *chain, GError **error)
             return FALSE;
         }
     }
-    return !chain->authors || run_authors(job, chain, error);
+    return !chain->authors || run_on(job, chain, error);
 }
 
 static void
@@ -174,12 +173,27 @@ limn_pass_get_chain(LimnJob *job, LimnPass *pass, gboolean authors, int n, GErro
     LimnChain *chain = chain_new(pass, authors, n, error);
     if (chain == NULL || !set_inputs(job, chain, error) ||
         !chain_finish(job, chain, error)) {
-        chain_free(chain);
+        limn_chain_free(chain);
         return NULL;
     }
     drop_old_chains(pass);
     g_ptr_array_add(pass->chains, chain);
     return chain;
+}
+
+LimnChain *
+limn_chain_new_on(LimnJob *job, LimnPass *pass, int n, float *x, GError **error)
+{
+    g_autoptr(LimnChain) chain = chain_new(pass, FALSE, n, error);
+    if (chain == NULL) {
+        free(x);
+        return NULL;
+    }
+    chain->x[0] = chain->own[0] = x;
+    if (!run_on(job, chain, error) || !chain_finish(job, chain, error)) {
+        return NULL;
+    }
+    return g_steal_pointer(&chain);
 }
 
 // The first block whose input is kept (besides block 0's).
@@ -238,7 +252,7 @@ limn_pass_new(LimnJob *job, const LimnTower *tower, gsize rows, gsize pool,
     pass->begin[1] = rows;
     pass->inputs = g_new0(float *, tower->config.layers);
     pass->inputs[0] = x;
-    pass->chains = g_ptr_array_new_with_free_func(chain_free);
+    pass->chains = g_ptr_array_new_with_free_func((GDestroyNotify) limn_chain_free);
     if (!run_tower(job, pass, error) ||
         limn_pass_get_chain(job, pass, FALSE, 1, error) == NULL) {
         return NULL;
@@ -298,6 +312,38 @@ limn_chain_get_trace(LimnJob *job, LimnChain *chain, int i, LimnBlockTrace **tem
     }
     *temporary = g_steal_pointer(&trace);
     return *temporary;
+}
+
+gboolean
+limn_chain_get_queries(LimnJob *job, LimnChain *chain, int i, LimnQueries *queries,
+                       GError **error)
+{
+    LimnPass *pass = chain->pass;
+    const LimnTower *tower = pass->tower;
+    const LimnBlock *block = &tower->blocks[chain->first + i];
+    const LimnBlockTrace *trace = chain->traces[i];
+    gsize rows = pass->rows, width = (gsize) tower->config.width, n = rows * width;
+    memset(queries, 0, sizeof *queries);
+    queries->shape =
+        limn_pass_get_shape(pass, chain->authors, trace != NULL && trace->asking != rows);
+    if (trace != NULL) {
+        queries->q = trace->q;
+        queries->k = trace->k;
+        return TRUE;
+    }
+    float *q = queries->memory = limn_floats_new(3, n, error);
+    if (q == NULL) {
+        return FALSE;
+    }
+    limn_kernel_layer_norm(job, rows, width, chain->x[i], block->norm1.gain,
+                           block->norm1.offset, tower->config.eps, q + 2 * n);
+    limn_kernel_linear(job, rows, width, width, q + 2 * n, block->q.weight, block->q.bias,
+                       q);
+    limn_kernel_linear(job, rows, width, width, q + 2 * n, block->k.weight, block->k.bias,
+                       q + n);
+    queries->q = q;
+    queries->k = q + n;
+    return limn_job_check(job, error);
 }
 
 // One block of the way back: from g, the gradient at its output (asking rows), to next,

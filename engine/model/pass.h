@@ -51,6 +51,13 @@ const float *limn_pass_get_input(LimnJob *job, LimnPass *pass, int layer,
 LimnChain *limn_pass_get_chain(LimnJob *job, LimnPass *pass, gboolean authors, int n,
                                GError **error);
 
+// The last n blocks on another input x [rows, C] (transfer full, also on error) than the
+// pass's own, following the model. Free it before the pass.
+LimnChain *limn_chain_new_on(LimnJob *job, LimnPass *pass, int n, float *x,
+                             GError **error);
+void limn_chain_free(LimnChain *chain);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LimnChain, limn_chain_free)
+
 // What block i of the chain computed: borrowed, or computed again into *temporary. The
 // last block's is pooled.
 const LimnBlockTrace *limn_chain_get_trace(LimnJob *job, LimnChain *chain, int i,
@@ -78,6 +85,16 @@ typedef gboolean (*LimnBackFunc)(LimnJob *job, const LimnBackStep *step, gpointe
 // is left out.
 gboolean limn_chain_backward(LimnJob *job, LimnChain *chain, const float *gf,
                              LimnBackFunc func, gpointer data, float *gx, GError **error);
+
+// Queries and keys of a block of the chain: borrowed from what is kept, else computed
+// (without the rest of the block). shape says which rows ask.
+typedef struct {
+    LimnAttention shape;
+    const float *q, *k;
+    float *memory; // free it
+} LimnQueries;
+gboolean limn_chain_get_queries(LimnJob *job, LimnChain *chain, int i,
+                                LimnQueries *queries, GError **error);
 
 // The cosine of f [P] with the unit vector t, and its gradient at f (gf may be NULL).
 double limn_cosine_gradient(const float *f, const float *t, gsize p, float *gf);

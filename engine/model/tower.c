@@ -247,16 +247,19 @@ limn_tower_project_back(LimnJob *job, const LimnTower *tower, const float *y,
     return TRUE;
 }
 
-static gboolean
-run_blocks(LimnJob *job, const LimnTower *tower, LimnAttention *shape, float *x,
-           GError **error)
+gboolean
+limn_tower_run(LimnJob *job, const LimnTower *tower, int n, const LimnAttention *shape,
+               float *x, GError **error)
 {
+    if (n <= 0) {
+        return TRUE;
+    }
     g_auto(LimnBlockScratch) scratch = {NULL, NULL};
     g_autoptr(LimnBlockTrace) trace = limn_block_trace_new(tower, shape, error);
     if (trace == NULL || !limn_block_scratch_init(&scratch, tower, shape, error)) {
         return FALSE;
     }
-    for (int layer = 0; layer < tower->config.layers - 1; layer++) {
+    for (int layer = 0; layer < n; layer++) {
         if (!limn_job_check(job, error)) {
             return FALSE;
         }
@@ -291,6 +294,6 @@ limn_tower_encode(LimnJob *job, const LimnTower *tower, const LimnAttention *sha
     g_return_val_if_fail(shape->pool != NULL, FALSE);
     LimnAttention all = *shape;
     all.pool = NULL;
-    return run_blocks(job, tower, &all, x, error) &&
+    return limn_tower_run(job, tower, tower->config.layers - 1, &all, x, error) &&
            run_last_block(job, tower, shape, x, f, error);
 }

@@ -96,6 +96,9 @@ gboolean limn_tower_project(LimnJob *job, const LimnTower *tower, gsize n, const
 gboolean limn_tower_project_back(LimnJob *job, const LimnTower *tower, const float *y,
                                  const float *gf, float *gy, GError **error);
 
+// Blocks 0 .. n - 1 in place; x [rows, C].
+gboolean limn_tower_run(LimnJob *job, const LimnTower *tower, int n,
+                        const LimnAttention *shape, float *x, GError **error);
 // x [rows, C] (overwritten) -> f [n, P], the embeddings of the sequences' pool rows.
 gboolean limn_tower_encode(LimnJob *job, const LimnTower *tower,
                            const LimnAttention *shape, float *x, float *f,
