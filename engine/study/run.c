@@ -262,6 +262,8 @@ limn_run_begin_item(LimnRun *run, guint64 index, const char *name, GError **erro
     LimnRunItem *item = g_new0(LimnRunItem, 1);
     item->index = index;
     item->name = g_strdup(name);
+    g_autoptr(GPtrArray) diagnostics = limn_job_dup_diagnostics(run->job);
+    item->first_diagnostic = diagnostics->len;
     g_ptr_array_add(run->items, item);
     run->item = (gint64) index;
     return TRUE;

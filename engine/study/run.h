@@ -73,6 +73,7 @@ typedef struct {
 typedef struct {
     guint64 index;
     char *name;
+    guint first_diagnostic; // of the job: diagnostics from here on came with this item
 } LimnRunItem;
 GPtrArray *limn_run_get_artifacts(LimnRun *run); // LimnArtifact
 GPtrArray *limn_run_get_scalars(LimnRun *run);   // LimnScalar
