@@ -153,23 +153,33 @@ limn_crisp_factor(const LimnItem *item)
     return MAX(factor, 1);
 }
 
+// Premultiplied ARGB, which for alpha 255 is also what an opaque surface wants.
+static guint32
+pack_pixel(const guint8 *rgb, guint alpha)
+{
+    guint32 pixel = alpha << 24;
+    for (int c = 0; c < 3; c++)
+        pixel |= (rgb[c] * alpha + 127) / 255 << (16 - 8 * c);
+    return pixel;
+}
+
 static void
-fill_row(guint32 *out, const guint8 *rgb, int width, int factor)
+fill_row(guint32 *out, const guint8 *rgb, int width, int factor, guint alpha)
 {
     for (int x = 0; x < width; x++) {
-        guint32 pixel = 0xff000000u | (guint32) rgb[3 * x] << 16 |
-                        (guint32) rgb[3 * x + 1] << 8 | rgb[3 * x + 2];
+        guint32 pixel = pack_pixel(rgb + 3 * x, alpha);
         for (int k = 0; k < factor; k++)
             *out++ = pixel;
     }
 }
 
 cairo_surface_t *
-limn_image_item_to_surface(const LimnItem *item, int factor)
+limn_image_item_to_surface(const LimnItem *item, int factor, double opacity)
 {
     int width = item->width * factor, height = item->height * factor;
-    cairo_surface_t *surface =
-        cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
+    guint alpha = (guint) floor(CLAMP(opacity, 0, 1) * 255 + 0.5);
+    cairo_surface_t *surface = cairo_image_surface_create(
+        alpha == 255 ? CAIRO_FORMAT_RGB24 : CAIRO_FORMAT_ARGB32, width, height);
     if (cairo_surface_status(surface) != CAIRO_STATUS_SUCCESS) {
         cairo_surface_destroy(surface);
         return NULL;
@@ -181,7 +191,7 @@ limn_image_item_to_surface(const LimnItem *item, int factor)
     for (int y = 0; y < item->height; y++) {
         guint8 *row = data + (gsize) y * factor * stride;
         fill_row((guint32 *) (gpointer) row, rgb + (gsize) y * item->width * 3,
-                 item->width, factor);
+                 item->width, factor, alpha);
         for (int k = 1; k < factor; k++)
             memcpy(row + k * stride, row, (gsize) width * 4);
     }
@@ -215,28 +225,48 @@ is_shrunk(cairo_t *cr, const LimnBox *box, int width)
 }
 
 static void
-draw_image(Drawing *drawing, const LimnItem *item)
+set_source_image(cairo_t *cr, cairo_surface_t *surface, const LimnBox *box)
 {
-    cairo_t *cr = drawing->cr;
-    gboolean vector = drawing->target == LIMN_DRAW_VECTOR;
-    int factor = vector ? limn_crisp_factor(item) : 1;
-    cairo_surface_t *surface = limn_image_item_to_surface(item, factor);
+    cairo_translate(cr, box->x, box->y);
+    cairo_scale(cr, box->width / cairo_image_surface_get_width(surface),
+                box->height / cairo_image_surface_get_height(surface));
+    cairo_set_source_surface(cr, surface, 0, 0);
+}
+
+// Opacity goes into the pixels, as a soft mask of the picture: other ways make cairo cut
+// the picture at whole points.
+static void
+draw_vector_image(cairo_t *cr, const LimnItem *item)
+{
+    cairo_surface_t *surface =
+        limn_image_item_to_surface(item, limn_crisp_factor(item), item->opacity);
     if (!surface)
         return;
-    LimnBox box = vector ? item->box : snap_box(cr, &item->box);
+    cairo_save(cr);
+    set_source_image(cr, surface, &item->box);
+    cairo_pattern_set_filter(cairo_get_source(cr),
+                             item->crisp ? CAIRO_FILTER_NEAREST : CAIRO_FILTER_GOOD);
+    cairo_paint(cr);
+    cairo_restore(cr);
+    cairo_surface_destroy(surface);
+}
+
+static void
+draw_raster_image(cairo_t *cr, const LimnItem *item)
+{
+    cairo_surface_t *surface = limn_image_item_to_surface(item, 1, 1);
+    if (!surface)
+        return;
+    LimnBox box = snap_box(cr, &item->box);
     // Smaller than its own pixels, a crisp picture is averaged instead of thinned out.
-    gboolean nearest = item->crisp && (vector || !is_shrunk(cr, &box, item->width));
+    gboolean nearest = item->crisp && !is_shrunk(cr, &box, item->width);
     cairo_save(cr);
     cairo_rectangle(cr, box.x, box.y, box.width, box.height);
     cairo_clip(cr);
-    cairo_translate(cr, box.x, box.y);
-    cairo_scale(cr, box.width / (item->width * factor),
-                box.height / (item->height * factor));
-    cairo_set_source_surface(cr, surface, 0, 0);
+    set_source_image(cr, surface, &box);
     cairo_pattern_t *pattern = cairo_get_source(cr);
     cairo_pattern_set_filter(pattern, nearest ? CAIRO_FILTER_NEAREST : CAIRO_FILTER_GOOD);
-    if (!vector)
-        cairo_pattern_set_extend(pattern, CAIRO_EXTEND_PAD);
+    cairo_pattern_set_extend(pattern, CAIRO_EXTEND_PAD);
     if (item->opacity < 1)
         cairo_paint_with_alpha(cr, item->opacity);
     else
@@ -256,7 +286,10 @@ draw_item(Drawing *drawing, const LimnItem *item)
         draw_text(drawing, item);
         break;
     case LIMN_ITEM_IMAGE:
-        draw_image(drawing, item);
+        if (drawing->target == LIMN_DRAW_VECTOR)
+            draw_vector_image(drawing->cr, item);
+        else
+            draw_raster_image(drawing->cr, item);
         break;
     case LIMN_ITEM_CLIP_BEGIN:
         cairo_save(drawing->cr);

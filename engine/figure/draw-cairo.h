@@ -19,8 +19,9 @@ void limn_draw_list(cairo_t *cr, const LimnDisplayList *list, LimnDrawTarget tar
 // By how much the cells of a crisp image are multiplied for a vector format, so that
 // the blur of a viewer that interpolates stays inside one 300th of an inch.
 int limn_crisp_factor(const LimnItem *item);
-// The pixels of an image item as an opaque surface, enlarged by `factor`; NULL when
-// memory is short. Returns: (transfer full)
-cairo_surface_t *limn_image_item_to_surface(const LimnItem *item, int factor);
+// The pixels of an image item as a surface, enlarged by `factor`, with `opacity` in every
+// pixel; NULL when memory is short. Returns: (transfer full)
+cairo_surface_t *limn_image_item_to_surface(const LimnItem *item, int factor,
+                                            double opacity);
 // The outline of a text item in page coordinates. Returns: (transfer full)
 LimnPath *limn_text_item_to_path(const LimnItem *item);

@@ -308,10 +308,15 @@ build_page(const LimnFigure *figure, gboolean dark)
     double width = options.width_mm * 72 / 25.4;
     g_autoptr(LimnDisplayList) content =
         paint_to_height(figure, &painter, width - 2 * MARGIN);
-    double left = content->has_ink ? MIN(0, content->left) : 0;
-    double top = content->has_ink ? MIN(0, content->top) : 0;
-    double right = MAX(width - 2 * MARGIN, content->has_ink ? content->right : 0);
-    double bottom = MAX(content->height, content->has_ink ? content->bottom : 0);
+    // Half strokes may lie in the margin; the page grows only beyond it.
+    double slack = MARGIN - 0.5, inner = width - 2 * MARGIN;
+    double left = 0, top = 0, right = inner, bottom = content->height;
+    if (content->has_ink) {
+        left = MIN(0, content->left + slack);
+        top = MIN(0, content->top + slack);
+        right = MAX(right, content->right - slack);
+        bottom = MAX(bottom, content->bottom - slack);
+    }
     Page page = {
         .width = right - left + 2 * MARGIN,
         .height = bottom - top + 2 * MARGIN,

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#define MAX_BAR_TICKS 7
+#define MAX_BAR_TICKS 6
 
 typedef struct {
     const LimnColorbarStyle *style;
@@ -17,8 +17,10 @@ typedef struct {
     const guint8 (*table)[3];
     LimnTextStyle numbers, notes;
     double length, thickness;
+    double inset;             // room for numbers that reach beyond the strip
     double tip_low, tip_high; // lengths of the triangles, 0 when nothing is clipped
     LimnTicks ticks;
+    gboolean ends_only; // too short for ticks: the two ends are written
 } Bar;
 
 void
@@ -71,37 +73,46 @@ add_tip(Bar *bar, double base, double point, const guint8 rgb[3])
     limn_display_list_add_path(bar->list, path, &style);
 }
 
+static double
+strip_length(const Bar *bar)
+{
+    return bar->length - 2 * bar->inset - bar->tip_low - bar->tip_high;
+}
+
 // Place of a value along the bar, from the left or from the top.
 static double
 value_position(const Bar *bar, double value)
 {
     const LimnScale *scale = &bar->style->scale;
-    double inner = bar->length - bar->tip_low - bar->tip_high;
     double t = (value - scale->min) / (scale->max - scale->min);
     if (bar->style->vertical)
-        return bar->tip_high + (1 - t) * inner;
-    return bar->tip_low + t * inner;
+        return bar->inset + bar->tip_high + (1 - t) * strip_length(bar);
+    return bar->inset + bar->tip_low + t * strip_length(bar);
 }
 
 static void
 add_strip(Bar *bar)
 {
     g_autoptr(GBytes) rgb = strip_pixels(bar);
-    double inner = bar->length - bar->tip_low - bar->tip_high;
+    double inner = strip_length(bar), inset = bar->inset;
     gboolean vertical = bar->style->vertical;
-    LimnBox box = {bar->tip_low, 0, inner, bar->thickness};
+    LimnBox box = {inset + bar->tip_low, 0, inner, bar->thickness};
     if (vertical)
-        box = (LimnBox){0, bar->tip_high, bar->thickness, inner};
+        box = (LimnBox){0, inset + bar->tip_high, bar->thickness, inner};
     limn_display_list_add_image(bar->list, rgb, vertical ? 1 : 256, vertical ? 256 : 1,
                                 &box, TRUE, 1);
     limn_display_list_stroke_box(bar->list, &box, bar->theme->rule, 0.4);
-    double begin = vertical ? bar->length - bar->tip_low : bar->tip_low;
-    double end = vertical ? bar->tip_high : bar->length - bar->tip_high;
+    const LimnScale *scale = &bar->style->scale;
+    double far_end = bar->length - inset;
     if (bar->tip_low > 0)
-        add_tip(bar, begin, vertical ? bar->length : 0, bar->table[0]);
+        add_tip(bar, value_position(bar, scale->min), vertical ? far_end : inset,
+                bar->table[0]);
     if (bar->tip_high > 0)
-        add_tip(bar, end, vertical ? 0 : bar->length, bar->table[255]);
+        add_tip(bar, value_position(bar, scale->max), vertical ? inset : far_end,
+                bar->table[255]);
 }
+
+// ---- numbers
 
 static double
 tick_value(const LimnTicks *ticks, int i)
@@ -109,34 +120,43 @@ tick_value(const LimnTicks *ticks, int i)
     return ticks->first + i * ticks->step;
 }
 
-// Left edge of a label that is centred on its tick but stays on the bar.
 static double
-label_left(const Bar *bar, int i, double width)
+label_width(const Bar *bar, int i)
 {
-    double left = value_position(bar, tick_value(&bar->ticks, i)) - width / 2;
-    return MAX(0, MIN(left, bar->length - width));
+    g_autofree char *label = limn_ticks_label(&bar->ticks, i);
+    return limn_text_width(label, &bar->numbers);
+}
+
+// Shortens the strip at both sides until the outer labels are centred under their ticks.
+static void
+choose_inset(Bar *bar)
+{
+    bar->inset = bar->style->vertical ? bar->numbers.size * 0.4 : 0;
+    for (int round = 0; !bar->style->vertical && round < 3; round++) {
+        double left = value_position(bar, tick_value(&bar->ticks, 0));
+        double right = value_position(bar, tick_value(&bar->ticks, bar->ticks.n - 1));
+        double need_left = label_width(bar, 0) / 2 - left;
+        double need_right =
+            label_width(bar, bar->ticks.n - 1) / 2 - (bar->length - right);
+        double more = MAX(need_left, need_right);
+        if (more > 0)
+            bar->inset = MIN(bar->inset + more, bar->length / 5);
+    }
 }
 
 static gboolean
 labels_fit(const Bar *bar)
 {
-    double edge = -G_MAXDOUBLE;
-    double gap = bar->numbers.size * (bar->style->vertical ? 0.3 : 0.7);
-    for (int i = 0; i < bar->ticks.n; i++) {
-        g_autofree char *label = limn_ticks_label(&bar->ticks, i);
-        double width = limn_text_width(label, &bar->numbers);
-        if (bar->style->vertical)
-            continue;
-        double left = label_left(bar, i, width);
-        if (left < edge + gap)
+    const LimnScale *scale = &bar->style->scale;
+    double pitch = strip_length(bar) * fabs(bar->ticks.step) / (scale->max - scale->min);
+    if (bar->ticks.n < 2)
+        return bar->ticks.n == 1;
+    if (bar->style->vertical)
+        return pitch >= bar->numbers.size * 1.3;
+    for (int i = 0; i + 1 < bar->ticks.n; i++) {
+        double needed = (label_width(bar, i) + label_width(bar, i + 1)) / 2;
+        if (pitch < needed + bar->numbers.size * 0.6)
             return FALSE;
-        edge = left + width;
-    }
-    if (bar->style->vertical && bar->ticks.n > 1) {
-        double inner = bar->length - bar->tip_low - bar->tip_high;
-        const LimnScale *scale = &bar->style->scale;
-        double pitch = inner * bar->ticks.step / (scale->max - scale->min);
-        return pitch >= bar->numbers.size + gap;
     }
     return TRUE;
 }
@@ -147,39 +167,76 @@ choose_ticks(Bar *bar)
     const LimnScale *scale = &bar->style->scale;
     for (int target = MAX_BAR_TICKS; target >= 2; target--) {
         limn_ticks_compute(&bar->ticks, scale->min, scale->max, target);
+        choose_inset(bar);
         if (labels_fit(bar))
             return;
     }
+    bar->ends_only = TRUE;
+    bar->inset = bar->style->vertical ? bar->numbers.size * 0.4 : 0;
+    memset(&bar->ticks, 0, sizeof bar->ticks);
+}
+
+// Both ends below the strip, or on one line when they do not fit side by side.
+static double
+add_ends(Bar *bar)
+{
+    const LimnScale *scale = &bar->style->scale;
+    g_autofree char *low = limn_number_display(scale->min, 2);
+    g_autofree char *high = limn_number_display(scale->max, 2);
+    const LimnTextStyle *font = &bar->numbers;
+    double widths[2] = {limn_text_width(low, font), limn_text_width(high, font)};
+    double mark = font->size * 0.28;
+    LimnDisplayList *list = bar->list;
+    if (bar->style->vertical) {
+        double x = bar->thickness + 2 * mark;
+        limn_display_list_add_text(list, high, font, x, font->size * 0.76,
+                                   LIMN_ANCHOR_START, 0);
+        limn_display_list_add_text(list, low, font, x, bar->length - font->size * 0.04,
+                                   LIMN_ANCHOR_START, 0);
+        return 2 * mark + MAX(widths[0], widths[1]);
+    }
+    double y = bar->thickness + mark + font->size * 1.02;
+    if (widths[0] + widths[1] + font->size * 0.5 <= bar->length) {
+        limn_display_list_add_text(list, low, font, 0, y, LIMN_ANCHOR_START, 0);
+        limn_display_list_add_text(list, high, font, bar->length, y, LIMN_ANCHOR_END, 0);
+        return mark + font->size * 1.3;
+    }
+    g_autofree char *both = g_strdup_printf("%s to %s", low, high);
+    return mark + limn_text_add_paragraph(list, both, font, 0, bar->thickness + mark,
+                                          bar->length, LIMN_ANCHOR_MIDDLE, 0);
+}
+
+static void
+add_number(Bar *bar, int i, double mark)
+{
+    g_autofree char *label = limn_ticks_label(&bar->ticks, i);
+    double at = value_position(bar, tick_value(&bar->ticks, i));
+    double t = bar->thickness, size = bar->numbers.size;
+    LimnColor rule = bar->theme->rule;
+    if (bar->style->vertical) {
+        limn_display_list_add_line(bar->list, t, at, t + mark, at, rule, 0.5);
+        limn_display_list_add_text(bar->list, label, &bar->numbers, t + 2 * mark,
+                                   at + size * 0.36, LIMN_ANCHOR_START, 0);
+        return;
+    }
+    limn_display_list_add_line(bar->list, at, t, at, t + mark, rule, 0.5);
+    limn_display_list_add_text(bar->list, label, &bar->numbers, at,
+                               t + mark + size * 1.02, LIMN_ANCHOR_MIDDLE, 0);
 }
 
 // Returns the extent of the numbers away from the strip.
 static double
 add_numbers(Bar *bar)
 {
+    if (bar->ends_only)
+        return add_ends(bar);
     double mark = bar->numbers.size * 0.28;
-    double reach = 0;
+    double widest = 0;
     for (int i = 0; i < bar->ticks.n; i++) {
-        g_autofree char *label = limn_ticks_label(&bar->ticks, i);
-        double at = value_position(bar, tick_value(&bar->ticks, i));
-        double width = limn_text_width(label, &bar->numbers);
-        double t = bar->thickness;
-        if (bar->style->vertical) {
-            limn_display_list_add_line(bar->list, t, at, t + mark, at, bar->theme->rule,
-                                       0.5);
-            limn_display_list_add_text(bar->list, label, &bar->numbers, t + 2 * mark,
-                                       at + bar->numbers.size * 0.36, LIMN_ANCHOR_START,
-                                       0);
-            reach = MAX(reach, 2 * mark + width);
-        } else {
-            limn_display_list_add_line(bar->list, at, t, at, t + mark, bar->theme->rule,
-                                       0.5);
-            limn_display_list_add_text(
-                bar->list, label, &bar->numbers, label_left(bar, i, width) + width / 2,
-                t + mark + bar->numbers.size * 1.02, LIMN_ANCHOR_MIDDLE, 0);
-            reach = mark + bar->numbers.size * 1.3;
-        }
+        add_number(bar, i, mark);
+        widest = MAX(widest, label_width(bar, i));
     }
-    return reach;
+    return bar->style->vertical ? 2 * mark + widest : mark + bar->numbers.size * 1.3;
 }
 
 // "Title (unit, ×10⁻³)"; NULL when there is nothing to say.
@@ -212,8 +269,9 @@ add_title(Bar *bar, double reach)
     }
     if (!bar->style->vertical) {
         double y = bar->thickness + reach;
+        font = limn_text_fit(title, &font, bar->length);
         double height = limn_text_add_paragraph(list, title, &font, 0, y, bar->length,
-                                                LIMN_ANCHOR_MIDDLE, 3);
+                                                LIMN_ANCHOR_MIDDLE, 0);
         list->width = bar->length;
         list->height = y + height;
         return;

@@ -21,6 +21,7 @@ typedef struct {
     double left; // of the first column
     double cell_width;
     double letter; // height of the line of letters
+    gboolean labels_above;
     guint n_letters;
 } Grid;
 
@@ -81,30 +82,45 @@ paint_cell(Grid *grid, LimnArtifact *artifact)
 
 // ---- headers
 
-static double
-header_height(Grid *grid, double y, gboolean draw)
+// Of all headers, so that they are alike.
+static LimnTextStyle
+header_font(const Grid *grid)
+{
+    LimnTextStyle font = limn_painter_font(grid->painter, LIMN_FONT_STRONG);
+    LimnTextStyle smallest = font;
+    int n = MIN(count_labels(grid->grid->column_labels), grid->columns);
+    for (int i = 0; i < n; i++) {
+        LimnTextStyle fitted =
+            limn_text_fit(grid->grid->column_labels[i], &font, grid->cell_width);
+        if (fitted.size < smallest.size)
+            smallest = fitted;
+    }
+    return smallest;
+}
+
+// Headers end at one line, however many lines each takes.
+static void
+add_headers(Grid *grid)
 {
     const char *const *labels = grid->grid->column_labels;
-    if (!labels)
-        return 0;
-    LimnTextStyle font = limn_painter_font(grid->painter, LIMN_FONT_STRONG);
+    int n = MIN(count_labels(labels), grid->columns);
+    LimnTextStyle font = header_font(grid);
     double pitch = limn_text_line_height(&font);
-    double height = 0;
-    int n = count_labels(labels);
-    for (int i = 0; i < grid->columns && i < n; i++) {
+    guint most = 0;
+    for (int i = 0; i < n; i++) {
         g_autoptr(GPtrArray) lines =
             limn_text_wrap(labels[i], &font, grid->cell_width, 0);
-        height = MAX(height, lines->len * pitch);
+        most = MAX(most, lines->len);
     }
-    for (int i = 0; draw && i < grid->columns && i < n; i++) {
+    for (int i = 0; i < n; i++) {
         g_autoptr(GPtrArray) lines =
             limn_text_wrap(labels[i], &font, grid->cell_width, 0);
         double x = grid->left + i * (grid->cell_width + grid->gap);
         limn_text_add_paragraph(grid->list, labels[i], &font, x,
-                                y + height - lines->len * pitch, grid->cell_width,
+                                (most - lines->len) * pitch, grid->cell_width,
                                 LIMN_ANCHOR_MIDDLE, 0);
     }
-    return height + font.size * 0.25;
+    grid->list->height = most > 0 ? most * pitch + font.size * 0.25 : 0;
 }
 
 // Names of rows stand turned at the left when each fits its row.
@@ -122,9 +138,10 @@ add_turned_label(Grid *grid, const char *label, double top, double height)
     }
 }
 
-// Width that the turned names need: at most three lines for rows of `height`.
+// Width that the turned names need for rows of `height`; 0 when one of them would take
+// more than two lines: then all stand above their rows.
 static double
-row_label_width(const Grid *grid, double height)
+row_label_width(Grid *grid, double height)
 {
     LimnTextStyle font = limn_painter_font(grid->painter, LIMN_FONT_BODY);
     guint most = 0;
@@ -135,7 +152,19 @@ row_label_width(const Grid *grid, double height)
         g_autoptr(GPtrArray) lines = limn_text_wrap(label, &font, height, 0);
         most = MAX(most, lines->len);
     }
-    return most * limn_text_line_height(&font) + (most ? grid->gap * 0.6 : 0);
+    grid->labels_above = most > 2;
+    if (most == 0 || grid->labels_above)
+        return 0;
+    return most * limn_text_line_height(&font) + grid->gap * 0.6;
+}
+
+static void
+add_label_above(Grid *grid, const char *label)
+{
+    LimnTextStyle font = limn_painter_font(grid->painter, LIMN_FONT_BODY);
+    grid->list->height +=
+        limn_text_add_paragraph(grid->list, label, &font, 0, grid->list->height,
+                                grid->width, LIMN_ANCHOR_START, 0);
 }
 
 // ---- rows
@@ -175,6 +204,10 @@ add_letter(Grid *grid, double x, double y)
 static void
 add_row(Grid *grid, int row)
 {
+    const char *label = row_label(grid, row);
+    gboolean has_label = label && label[0];
+    if (has_label && grid->labels_above)
+        add_label_above(grid, label);
     double top = grid->list->height + grid->letter;
     double height = 0;
     for (int column = 0; column < grid->columns; column++) {
@@ -188,9 +221,8 @@ add_row(Grid *grid, int row)
         limn_display_list_append(grid->list, cell, x, top);
         height = MAX(height, cell->height);
     }
-    const char *label = row_label(grid, row);
     double shown = MIN(height, picture_height(grid, row));
-    if (label && label[0])
+    if (has_label && !grid->labels_above)
         add_turned_label(grid, label, top, shown > 0 ? shown : height);
     grid->list->height = top + height + grid->gap;
 }
@@ -215,7 +247,9 @@ add_legends(Grid *grid)
             limn_paint_colorbar(grid->painter, first_map, &grid->scale,
                                 grid->painter->options->colormap, width);
         limn_display_list_append(grid->list, bar, grid->left, grid->list->height);
-        grid->list->height += bar->height + grid->gap;
+        grid->list->height += bar->height;
+        limn_paint_map_notes(grid->painter, grid->list, first_map, TRUE, grid->width);
+        grid->list->height += grid->gap;
     }
     g_autoptr(LimnDisplayList) legend = limn_paint_words_legend(
         grid->painter, (LimnArtifact **) artifacts->pdata, artifacts->len, width);
@@ -269,6 +303,8 @@ choose_widths(Grid *grid)
         for (int row = 0; row < grid->rows; row++)
             height = MIN(height, picture_height(grid, row));
         grid->left = row_label_width(grid, MAX(height, 24));
+        if (grid->labels_above)
+            break;
     }
     grid->cell_width = (grid->width - grid->left + grid->gap) / grid->columns - grid->gap;
     grid->cell_width = MAX(grid->cell_width, 20);
@@ -287,8 +323,7 @@ limn_paint_grid(const LimnPainter *painter, const LimnGrid *what, double width)
     choose_widths(&grid);
     if (what->artifacts->len > 1)
         grid.letter = limn_painter_font(painter, LIMN_FONT_LETTER).size * 1.25;
-    grid.list->height = header_height(&grid, 0, FALSE);
-    header_height(&grid, 0, TRUE);
+    add_headers(&grid);
     for (int row = 0; row < grid.rows; row++)
         add_row(&grid, row);
     add_legends(&grid);

@@ -340,6 +340,26 @@ add_legend(Map *map, double width)
     double y = map->list->height + limn_painter_gap(map->painter);
     limn_display_list_append(map->list, bar, 0, y);
     map->list->height = y + bar->height;
+    limn_paint_map_notes(map->painter, map->list, map->panel->artifact,
+                         map->picture != NULL, width);
+}
+
+void
+limn_paint_map_notes(const LimnPainter *painter, LimnDisplayList *list,
+                     const LimnArtifact *artifact, gboolean with_picture, double width)
+{
+    const LimnFigureOptions *options = painter->options;
+    LimnTextStyle font = limn_painter_font(painter, LIMN_FONT_MUTED);
+    if (!options->show_caption)
+        return;
+    if (options->contours)
+        list->height +=
+            limn_text_add_paragraph(list, "contour lines at the numbers of the bar",
+                                    &font, 0, list->height, width, LIMN_ANCHOR_START, 0);
+    if (options->show_mask && artifact->mask && with_picture)
+        list->height +=
+            limn_text_add_paragraph(list, "outlines: labelled objects", &font, 0,
+                                    list->height, width, LIMN_ANCHOR_START, 0);
 }
 
 static void

@@ -53,11 +53,15 @@ add_legend(Stack *stack, double width)
     const LimnFigureOptions *options = stack->painter->options;
     if (stack->artifact->kind != LIMN_ARTIFACT_HEATMAP || !options->show_colorbar)
         return;
-    double used = stack->columns * (stack->cell_width + stack->gap) - stack->gap;
     g_autoptr(LimnDisplayList) bar = limn_paint_colorbar(
-        stack->painter, stack->artifact, &stack->scale, options->colormap, used);
+        stack->painter, stack->artifact, &stack->scale, options->colormap, width);
     limn_display_list_append(stack->list, bar, 0, stack->list->height);
     stack->list->height += bar->height;
+    LimnRect rect;
+    gboolean with_picture = options->layout != LIMN_LAYOUT_MAP &&
+                            limn_panel_picture(stack->artifact, 0, &rect) != NULL;
+    limn_paint_map_notes(stack->painter, stack->list, stack->artifact, with_picture,
+                         width);
 }
 
 LimnDisplayList *

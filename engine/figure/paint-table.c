@@ -18,7 +18,7 @@ typedef struct {
     LimnDisplayList *list;
     const LimnTable *table;
     guint n_columns, n_rows, n_shown;
-    double x[MAX_COLUMNS], width[MAX_COLUMNS];
+    double x[MAX_COLUMNS], width[MAX_COLUMNS], least[MAX_COLUMNS];
     int decimals[MAX_COLUMNS];
     LimnTextStyle head, body;
     double gap;
@@ -75,38 +75,60 @@ head_text(const Table *table, guint column_index)
 }
 
 static void
-natural_widths(Table *table)
+include_text(Table *table, guint c, const char *text, const LimnTextStyle *font)
+{
+    table->width[c] = MAX(table->width[c], limn_text_width(text, font) + 0.5);
+    table->least[c] = MAX(table->least[c], limn_text_word_width(text, font) + 0.5);
+}
+
+// Width of each column on one line, and with a line for every word.
+static void
+measure_columns(Table *table)
 {
     for (guint c = 0; c < table->n_columns; c++) {
         g_autofree char *head = head_text(table, c);
-        table->width[c] = limn_text_width(head, &table->head);
+        table->width[c] = table->least[c] = 0;
+        include_text(table, c, head, &table->head);
         for (guint row = 0; row < table->n_shown; row++) {
             g_autofree char *text = cell_text(table, c, row);
-            table->width[c] = MAX(table->width[c], limn_text_width(text, &table->body));
+            include_text(table, c, text, &table->body);
         }
-        table->width[c] += 0.5;
     }
 }
 
-// Narrows the widest columns first, down to a width at which a short word still fits.
+static double
+sum_of(const double *widths, guint n)
+{
+    double sum = 0;
+    for (guint c = 0; c < n; c++)
+        sum += widths[c];
+    return sum;
+}
+
+// Columns give way in the measure in which they can; when words themselves do not fit,
+// the type shrinks to 6 points, and a word that is wider than its share of the page
+// breaks.
 static void
 fit_widths(Table *table, double width)
 {
-    double room = width - table->gap * (table->n_columns - 1);
-    double least = table->body.size * 3.2;
-    for (int pass = 0; pass < 200; pass++) {
-        double sum = 0;
-        guint widest = 0;
-        for (guint c = 0; c < table->n_columns; c++) {
-            sum += table->width[c];
-            if (table->width[c] > table->width[widest])
-                widest = c;
-        }
-        if (sum <= room || table->width[widest] <= least)
-            return;
-        table->width[widest] = MAX(
-            least, MAX(table->width[widest] - (sum - room), table->width[widest] * 0.92));
+    guint n = table->n_columns;
+    double room = width - table->gap * (n - 1);
+    while (sum_of(table->least, n) > room && table->body.size > 6) {
+        table->body.size = MAX(6, table->body.size - 0.5);
+        table->head.size = table->body.size;
+        table->gap = table->body.size * 1.1;
+        room = width - table->gap * (n - 1);
+        measure_columns(table);
     }
+    for (guint c = 0; c < n && sum_of(table->least, n) > room; c++)
+        table->least[c] = MIN(table->least[c], MAX(room * 0.5, 30));
+    double least = sum_of(table->least, n), natural = sum_of(table->width, n);
+    if (natural <= room)
+        return;
+    double share = natural > least ? CLAMP((room - least) / (natural - least), 0, 1) : 0;
+    for (guint c = 0; c < n; c++)
+        table->width[c] =
+            table->least[c] + share * MAX(0, table->width[c] - table->least[c]);
 }
 
 // Columns stand at the left of the page at their own width.
@@ -207,7 +229,7 @@ limn_paint_table(const LimnPainter *painter, const LimnPanel *panel, double widt
         if (column->numeric)
             table.decimals[c] = column_decimals(column, table.n_shown);
     }
-    natural_widths(&table);
+    measure_columns(&table);
     fit_widths(&table, width);
     place_columns(&table);
     limn_display_list_begin_group(table.list, "table");

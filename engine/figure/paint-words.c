@@ -226,6 +226,7 @@ add_item(Words *words)
     }
     limn_display_list_end_group(words->list);
     words->list->height = top + (spans->len ? flow->n_lines * flow->line_pitch : 0);
+    words->list->height += words->font.size * 0.2;
     add_notes(words);
 }
 

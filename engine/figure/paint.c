@@ -11,6 +11,7 @@
 #define MAX_MASK_SIDE 1024
 #define MAX_PICTURE_DPI 600
 #define MIN_PANEL_WIDTH 60.0
+#define MAX_BAR_LENGTH 260.0 // a longer bar tells no more
 
 LimnTextStyle
 limn_painter_font(const LimnPainter *painter, LimnFontRole role)
@@ -173,18 +174,12 @@ limn_paint_colorbar(const LimnPainter *painter, const LimnArtifact *artifact,
     style.title = artifact ? artifact->title : NULL;
     style.unit = artifact ? artifact->unit : NULL;
     limn_colorbar_style_set_scale(&style, scale);
-    LimnDisplayList *list = limn_colorbar_paint(&style, width);
-    gboolean outlined = artifact && artifact->mask && painter->options->show_mask;
-    gboolean contours = painter->options->contours && !scale->constant && !scale->empty;
-    LimnTextStyle font = limn_painter_font(painter, LIMN_FONT_MUTED);
-    if (contours)
-        list->height +=
-            limn_text_add_paragraph(list, "contours at the numbers of the bar", &font, 0,
-                                    list->height, width, LIMN_ANCHOR_START, 0);
-    if (outlined)
-        list->height +=
-            limn_text_add_paragraph(list, "outlines: labelled objects", &font, 0,
-                                    list->height, width, LIMN_ANCHOR_START, 0);
+    double length = MIN(width, MAX_BAR_LENGTH);
+    g_autoptr(LimnDisplayList) bar = limn_colorbar_paint(&style, length);
+    LimnDisplayList *list = limn_display_list_new();
+    limn_display_list_append(list, bar, (width - length) / 2, 0);
+    list->width = width;
+    list->height = bar->height;
     return list;
 }
 
@@ -419,13 +414,61 @@ paint_entry(const LimnPainter *painter, LimnDisplayList *list,
     limn_display_list_stroke_box(list, &box, painter->theme->rule, 0.4);
 }
 
-static double
-widest_name(const LimnLegendEntry *entries, gsize n, const LimnTextStyle *font)
+typedef struct {
+    const LimnPainter *painter;
+    const LimnLegendEntry *entries;
+    gsize n;
+    LimnTextStyle font;
+    double indent, gap;
+    int rows, columns;
+    double *widths; // of the columns
+} Legend;
+
+static gsize
+entry_at(const Legend *legend, int row, int column)
 {
-    double widest = 0;
-    for (gsize i = 0; i < n; i++)
-        widest = MAX(widest, limn_text_width(entries[i].name, font));
-    return widest;
+    return legend->rows == 1 ? (gsize) column : (gsize) column * legend->rows + row;
+}
+
+// Fills the widths for that many columns; returns their sum with the gaps.
+static double
+measure_columns(Legend *legend, int columns)
+{
+    legend->columns = columns;
+    legend->rows = (int) ((legend->n + columns - 1) / columns);
+    double sum = 0;
+    for (int column = 0; column < columns; column++) {
+        legend->widths[column] = 0;
+        for (int row = 0; row < legend->rows; row++) {
+            gsize i = entry_at(legend, row, column);
+            if (i >= legend->n)
+                continue;
+            double width = limn_text_width(legend->entries[i].name, &legend->font);
+            legend->widths[column] = MAX(legend->widths[column], legend->indent + width);
+        }
+        sum += legend->widths[column] + (column ? legend->gap : 0);
+    }
+    return sum;
+}
+
+static double
+add_legend_row(const Legend *legend, LimnDisplayList *list, int row, double y)
+{
+    double x = 0, height = 0;
+    for (int column = 0; column < legend->columns; column++) {
+        gsize i = entry_at(legend, row, column);
+        double width = legend->widths[column];
+        if (i < legend->n) {
+            paint_entry(legend->painter, list, &legend->entries[i], x, y,
+                        legend->font.size * 0.95);
+            double used = limn_text_add_paragraph(
+                list, legend->entries[i].name, &legend->font, x + legend->indent, y,
+                width - legend->indent + 0.5, LIMN_ANCHOR_START, 0);
+            height = MAX(height, used);
+        }
+        x += width + legend->gap;
+    }
+    return height;
 }
 
 LimnDisplayList *
@@ -433,37 +476,25 @@ limn_paint_legend(const LimnPainter *painter, const LimnLegendEntry *entries, gs
                   double width)
 {
     LimnDisplayList *list = limn_display_list_new();
-    LimnTextStyle font = limn_painter_font(painter, LIMN_FONT_SMALL);
-    gboolean lines = n > 0 && entries[0].line;
-    double indent = font.size * (lines ? 2.7 : 2.2), gap = font.size * 1.2;
-    double needed = indent + widest_name(entries, n, &font) + gap;
-    int columns = (int) CLAMP(floor((width + gap) / needed), 1, MAX(n, 1));
-    int rows = (int) ((n + columns - 1) / MAX(columns, 1));
-    double column_width = columns > 1 ? needed : width;
-    g_autofree double *heights = g_new0(double, rows + 1);
-    for (int pass = 0; pass < 2; pass++) {
-        double y = 0;
-        for (int row = 0; row < rows; row++) {
-            for (int column = 0; column < columns; column++) {
-                gsize i = (gsize) column * rows + row;
-                if (i >= n)
-                    continue;
-                double x = column * column_width;
-                if (pass == 0) {
-                    g_autoptr(GPtrArray) wrapped =
-                        limn_text_wrap(entries[i].name, &font, column_width - indent, 0);
-                    heights[row] =
-                        MAX(heights[row], wrapped->len * limn_text_line_height(&font));
-                    continue;
-                }
-                paint_entry(painter, list, &entries[i], x, y, font.size * 0.95);
-                limn_text_add_paragraph(list, entries[i].name, &font, x + indent, y,
-                                        column_width - indent, LIMN_ANCHOR_START, 0);
-            }
-            y += heights[row] + font.size * 0.15;
-        }
-        list->height = y;
-    }
     list->width = width;
+    if (n == 0)
+        return list;
+    Legend legend = {.painter = painter, .entries = entries, .n = n};
+    legend.font = limn_painter_font(painter, LIMN_FONT_SMALL);
+    legend.indent = legend.font.size * (entries[0].line ? 2.7 : 2.2);
+    legend.gap = legend.font.size * 1.4;
+    g_autofree double *widths = g_new0(double, n);
+    legend.widths = widths;
+    int columns = (int) MIN(n, 12);
+    while (columns > 1 && measure_columns(&legend, columns) > width)
+        columns--;
+    measure_columns(&legend, columns);
+    if (columns == 1)
+        widths[0] = MIN(widths[0], width);
+    limn_display_list_begin_group(list, "legend");
+    for (int row = 0; row < legend.rows; row++)
+        list->height +=
+            add_legend_row(&legend, list, row, list->height) + legend.font.size * 0.15;
+    limn_display_list_end_group(list);
     return list;
 }

@@ -85,6 +85,10 @@ void limn_panel_scale(const LimnPainter *painter, LimnArtifact *const *artifacts
 LimnDisplayList *limn_paint_colorbar(const LimnPainter *painter,
                                      const LimnArtifact *artifact, const LimnScale *scale,
                                      const char *colormap, double width);
+// Says what contours and outlines are, below what is there.
+void limn_paint_map_notes(const LimnPainter *painter, LimnDisplayList *list,
+                          const LimnArtifact *artifact, gboolean with_picture,
+                          double width);
 // What colours of words mean; NULL when no item has a word.
 LimnDisplayList *limn_paint_words_legend(const LimnPainter *painter,
                                          LimnArtifact *const *artifacts, guint n,

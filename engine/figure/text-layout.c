@@ -96,6 +96,28 @@ limn_anchor_shift(LimnAnchor anchor, double width)
 }
 
 double
+limn_text_word_width(const char *text, const LimnTextStyle *font)
+{
+    g_auto(GStrv) words = g_strsplit_set(text ? text : "", " \n\t", -1);
+    double widest = 0;
+    for (guint i = 0; words[i]; i++) {
+        if (words[i][0])
+            widest = MAX(widest, limn_text_width(words[i], font));
+    }
+    return widest;
+}
+
+LimnTextStyle
+limn_text_fit(const char *text, const LimnTextStyle *font, double width)
+{
+    LimnTextStyle fitted = *font;
+    double widest = limn_text_word_width(text, font);
+    if (widest > width)
+        fitted.size = MAX(MIN(6, font->size), font->size * width / widest * 0.995);
+    return fitted;
+}
+
+double
 limn_text_line_height(const LimnTextStyle *font)
 {
     return font->size * 1.28;

@@ -40,6 +40,10 @@ GPtrArray *limn_text_wrap(const char *text, const LimnTextStyle *font, double wi
 double limn_text_add_paragraph(LimnDisplayList *list, const char *text,
                                const LimnTextStyle *font, double x, double y,
                                double width, LimnAnchor align, int max_lines);
+// The font, smaller when that keeps the longest word within `width` (not below 6 points).
+LimnTextStyle limn_text_fit(const char *text, const LimnTextStyle *font, double width);
+// Width of the longest word.
+double limn_text_word_width(const char *text, const LimnTextStyle *font);
 double limn_text_line_height(const LimnTextStyle *font);
 
 // A Pango layout set up for `font` on a context of `cr` (NULL: for measuring).

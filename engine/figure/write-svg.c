@@ -173,7 +173,8 @@ put_text(Writer *writer, const LimnItem *item)
 static gboolean
 put_image(Writer *writer, const LimnItem *item)
 {
-    cairo_surface_t *surface = limn_image_item_to_surface(item, limn_crisp_factor(item));
+    cairo_surface_t *surface =
+        limn_image_item_to_surface(item, limn_crisp_factor(item), 1);
     if (!surface) {
         g_set_error(writer->error, LIMN_ERROR, LIMN_ERROR_MEMORY,
                     "SVG: no memory for a picture of %d x %d pixels", item->width,
