@@ -13,7 +13,7 @@
 #define STREAM_TEXTS ((guint64) 0x7e << 40)
 #define EVALUATION_SEED 0x5eedf00dULL
 #define EVALUATION_BATCH 50
-#define EVALUATION_FRAME 1 // "a photo of a NAME"
+#define EVALUATION_FRAME 1 // "a photo of a NAME", where there are frames
 
 // The tokens of one text, padded with the end token when they are put into a batch.
 typedef struct {
@@ -31,14 +31,14 @@ typedef struct {
 struct LimnClipTrainer {
     LimnClipNetwork *network;
     LimnTokenizer *tokenizer;
-    LimnDrawings *drawings;
+    LimnClipSource source;
     LimnJob *job;
     LimnClipTrainerOptions options;
     guint32 *names;
     guint n_names;
     LimnOptimizer *optimizer;
     LimnTape *tape;
-    Encoded **frames; // [drawing name] -> one per frame, filled when first used
+    Encoded **frames; // [name] -> one per frame, filled when first used
     LimnScene **scenes;
     double flops;
 };
@@ -61,6 +61,29 @@ limn_clip_trainer_options_init(LimnClipTrainerOptions *options, int image_size)
     limn_scene_options_init(&options->scenes, image_size);
 }
 
+// ---- drawings as a source
+
+static char *
+drawing_caption(gpointer data, guint32 name, guint frame)
+{
+    const char *title = limn_drawings_get_name(data, name);
+    return limn_scene_caption(frame, &title, 1);
+}
+
+static LimnScene *
+drawing_scene(gpointer data, const LimnSceneOptions *options, guint64 seed,
+              guint64 number, GError **error)
+{
+    return limn_scene_compose(data, options, seed, number, error);
+}
+
+LimnClipSource
+limn_clip_source_of_drawings(LimnDrawings *drawings)
+{
+    return (LimnClipSource){drawings, limn_drawings_n_names(drawings),
+                            limn_scene_n_frames(), drawing_caption, drawing_scene};
+}
+
 // ---- texts
 
 static gboolean
@@ -81,13 +104,11 @@ encode_text(LimnClipTrainer *t, const char *text, Encoded *out, GError **error)
 static const Encoded *
 framed_name(LimnClipTrainer *t, guint32 name, guint frame, GError **error)
 {
-    guint n = limn_scene_n_frames();
     if (!t->frames[name])
-        t->frames[name] = g_new0(Encoded, n);
+        t->frames[name] = g_new0(Encoded, t->source.n_frames);
     Encoded *entry = &t->frames[name][frame];
     if (!entry->ids) {
-        const char *title = limn_drawings_get_name(t->drawings, name);
-        g_autofree char *text = limn_scene_caption(frame, &title, 1);
+        g_autofree char *text = t->source.caption(t->source.data, name, frame);
         if (!encode_text(t, text, entry, error))
             return NULL;
     }
@@ -149,8 +170,9 @@ compose_one(gsize chunk, gpointer data)
 {
     Composition *c = data;
     g_autoptr(GError) error = NULL;
-    c->out[chunk] = limn_scene_compose(c->trainer->drawings, c->options, c->seed,
-                                       c->first + chunk, &error);
+    const LimnClipSource *source = &c->trainer->source;
+    c->out[chunk] =
+        source->compose(source->data, c->options, c->seed, c->first + chunk, &error);
     if (error) {
         g_mutex_lock(&c->lock);
         if (!c->error)
@@ -218,7 +240,7 @@ static gboolean
 add_name(LimnClipTrainer *t, GArray *texts, GHashTable *taken, guint32 name, LimnRng *rng,
          GError **error)
 {
-    guint frame = limn_rng_below(rng, limn_scene_n_frames());
+    guint frame = limn_rng_below(rng, t->source.n_frames);
     if (!g_hash_table_add(taken, GUINT_TO_POINTER(name + 1)))
         return TRUE;
     Text text = {.names = {name}, .n_names = 1};
@@ -437,7 +459,7 @@ limn_clip_trainer_step(LimnClipTrainer *t, LimnClipTrainerStep *info, GError **e
 
 LimnClipTrainer *
 limn_clip_trainer_new(LimnClipNetwork *network, LimnTokenizer *tokenizer,
-                      LimnDrawings *drawings, const guint32 *names, guint n_names,
+                      const LimnClipSource *source, const guint32 *names, guint n_names,
                       const LimnClipTrainerOptions *options, LimnJob *job, GError **error)
 {
     const LimnClipShape *shape = limn_clip_network_get_shape(network);
@@ -453,7 +475,7 @@ limn_clip_trainer_new(LimnClipNetwork *network, LimnTokenizer *tokenizer,
     g_autoptr(LimnClipTrainer) t = g_new0(LimnClipTrainer, 1);
     t->network = network;
     t->tokenizer = tokenizer;
-    t->drawings = drawings;
+    t->source = *source;
     t->job = job ? limn_job_ref(job) : NULL;
     t->options = *options;
     t->names = g_memdup2(names, n_names * sizeof *names);
@@ -473,7 +495,7 @@ limn_clip_trainer_new(LimnClipNetwork *network, LimnTokenizer *tokenizer,
     if (!t->optimizer)
         return NULL;
     t->tape = limn_tape_new(job);
-    t->frames = g_new0(Encoded *, limn_drawings_n_names(drawings));
+    t->frames = g_new0(Encoded *, source->n_names);
     t->scenes = g_new0(LimnScene *, MAX(options->batch, EVALUATION_BATCH));
     return g_steal_pointer(&t);
 }
@@ -483,9 +505,9 @@ limn_clip_trainer_free(LimnClipTrainer *t)
 {
     if (!t)
         return;
-    guint n = t->frames ? limn_drawings_n_names(t->drawings) : 0;
+    guint n = t->frames ? t->source.n_names : 0;
     for (guint i = 0; i < n; i++) {
-        for (guint f = 0; t->frames[i] && f < limn_scene_n_frames(); f++)
+        for (guint f = 0; t->frames[i] && f < t->source.n_frames; f++)
             g_free(t->frames[i][f].ids);
         g_free(t->frames[i]);
     }
@@ -530,8 +552,7 @@ name_embeddings(LimnClipTrainer *t, const guint32 *names, guint n, GError **erro
         guint count = MIN(256, n - first);
         const Encoded *tokens[256];
         for (guint i = 0; i < count; i++)
-            if (!(tokens[i] =
-                      framed_name(t, names[first + i], EVALUATION_FRAME, error))) {
+            if (!(tokens[i] = framed_name(t, names[first + i], frame, error))) {
                 g_free(out);
                 return NULL;
             }

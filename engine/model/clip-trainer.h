@@ -29,10 +29,24 @@ typedef struct {
 } LimnClipTrainerOptions;
 void limn_clip_trainer_options_init(LimnClipTrainerOptions *options, int image_size);
 
+// Where pictures come from: scenes composed from drawings, or a folder of captioned
+// pictures (captioned.h), whose distinct captions take the part of names.
+typedef struct {
+    gpointer data;
+    guint n_names, n_frames; // a name in each of n_frames sentences
+    // Returns: (transfer full) the sentence
+    char *(*caption)(gpointer data, guint32 name, guint frame);
+    // Thread-safe; only names of options->names. Objects and caption as in scene.h.
+    LimnScene *(*compose)(gpointer data, const LimnSceneOptions *options, guint64 seed,
+                          guint64 number, GError **error);
+} LimnClipSource;
+// Borrows the drawings.
+LimnClipSource limn_clip_source_of_drawings(LimnDrawings *drawings);
+
 typedef struct LimnClipTrainer LimnClipTrainer;
 
-// All arguments are borrowed and must outlive the trainer; `names` (drawings' ids, in the
-// order in which they enter the pool) is copied.
+// All arguments are borrowed and must outlive the trainer; `source` and `names` (ids of
+// the source, in the order in which they enter the pool) are copied.
 LimnClipTrainer *limn_clip_trainer_new(LimnClipNetwork *network, LimnTokenizer *tokenizer,
                                        LimnDrawings *drawings, const guint32 *names,
                                        guint n_names,
