@@ -236,7 +236,7 @@ limn_display_list_add_text(LimnDisplayList *list, const char *text,
                            const LimnTextStyle *font, double x, double y,
                            LimnAnchor anchor, double angle)
 {
-    g_autofree char *clean = limn_text_clean(text);
+    g_autofree char *clean = limn_text_make_drawable(text);
     if (clean[0] == '\0')
         return;
     LimnItem *item = add_item(list, LIMN_ITEM_TEXT);

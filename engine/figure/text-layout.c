@@ -6,7 +6,7 @@
 
 // Every replacement is as long as what it replaces, so that byte offsets stay valid.
 char *
-limn_text_clean(const char *text)
+limn_text_make_drawable(const char *text)
 {
     char *clean = g_strdup(text ? text : "");
     const char *bad;
@@ -68,7 +68,7 @@ limn_text_create_layout(cairo_t *cr, const char *text, const LimnTextStyle *font
 void
 limn_text_measure(const char *text, const LimnTextStyle *font, LimnTextSize *size)
 {
-    g_autofree char *clean = limn_text_clean(text);
+    g_autofree char *clean = limn_text_make_drawable(text);
     g_autoptr(PangoLayout) layout = limn_text_create_layout(NULL, clean, font);
     PangoRectangle ink, logical;
     pango_layout_get_extents(layout, &ink, &logical);
@@ -135,7 +135,7 @@ static void
 wrap_paragraph(GPtrArray *lines, const char *paragraph, const LimnTextStyle *font,
                double width)
 {
-    g_autofree char *clean = limn_text_clean(paragraph);
+    g_autofree char *clean = limn_text_make_drawable(paragraph);
     g_autoptr(PangoLayout) layout = limn_text_create_layout(NULL, clean, font);
     pango_layout_set_width(layout, (int) ceil(MAX(width, 1) * PANGO_SCALE));
     pango_layout_set_wrap(layout, PANGO_WRAP_WORD_CHAR);
@@ -245,7 +245,7 @@ limn_text_flow_new(const char *text, const LimnTextStyle *font, double width,
     LimnTextFlow *flow = g_new0(LimnTextFlow, 1);
     flow->pieces = g_array_new(FALSE, FALSE, sizeof(LimnTextPiece));
     flow->line_pitch = pitch;
-    g_autofree char *clean = limn_text_clean(text);
+    g_autofree char *clean = limn_text_make_drawable(text);
     g_autoptr(PangoLayout) layout = limn_text_create_layout(NULL, clean, font);
     pango_layout_set_width(layout, (int) ceil(MAX(width, 1) * PANGO_SCALE));
     pango_layout_set_wrap(layout, PANGO_WRAP_WORD_CHAR);

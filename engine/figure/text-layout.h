@@ -17,7 +17,7 @@ typedef struct {
 
 // Valid UTF-8 on one line: control characters become blanks, invalid bytes U+FFFD.
 // Returns: (transfer full)
-char *limn_text_clean(const char *text);
+char *limn_text_make_drawable(const char *text);
 void limn_text_measure(const char *text, const LimnTextStyle *font, LimnTextSize *size);
 double limn_text_width(const char *text, const LimnTextStyle *font);
 // How far left of the anchor point a line begins.

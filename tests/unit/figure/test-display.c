@@ -57,7 +57,7 @@ test_clean(void)
         {NULL, ""},
     };
     for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
-        g_autofree char *clean = limn_text_clean(cases[i].in);
+        g_autofree char *clean = limn_text_make_drawable(cases[i].in);
         g_assert_cmpstr(clean, ==, cases[i].out);
         g_assert_cmpuint(strlen(clean), ==, cases[i].in ? strlen(cases[i].in) : 0);
     }
