@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "limn-config.h"
+
+#include "app/cli.h"
+#include "engine/base/error.h"
+#include "engine/study/json-writer.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BAR_WIDTH 24
+#define MESSAGE_WIDTH 40
+#define MAX_JOBS 4
+
+typedef enum { PROGRESS_NONE, PROGRESS_BAR, PROGRESS_JSON } ProgressKind;
+
+static GMutex lock;
+static LimnJob *jobs[MAX_JOBS]; // cancelled by signals
+static ProgressKind progress_kind;
+static gboolean bar_shown;
+
+// ---- signals
+
+static gboolean
+cancel_jobs(void)
+{
+    gboolean any = FALSE;
+    g_mutex_lock(&lock);
+    for (int i = 0; i < MAX_JOBS; i++) {
+        if (jobs[i] != NULL) {
+            limn_job_cancel(jobs[i]);
+            any = TRUE;
+        }
+    }
+    g_mutex_unlock(&lock);
+    return any;
+}
+
+static gpointer
+wait_for_signals(gpointer data)
+{
+    const sigset_t *set = data;
+    for (;;) {
+        int number = 0;
+        if (sigwait(set, &number) != 0 || cancel_jobs()) {
+            continue;
+        }
+        // Nothing to cancel: the signal does what it does to other programs.
+        sigset_t one;
+        sigemptyset(&one);
+        sigaddset(&one, number);
+        signal(number, SIG_DFL);
+        raise(number);
+        pthread_sigmask(SIG_UNBLOCK, &one, NULL);
+    }
+    return NULL;
+}
+
+void
+limn_cli_signals_start(void)
+{
+    static sigset_t set;
+    sigemptyset(&set);
+    const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    for (guint i = 0; i < G_N_ELEMENTS(numbers); i++) {
+        struct sigaction action;
+        // What the parent ignores (nohup) stays ignored.
+        if (sigaction(numbers[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN) {
+            sigaddset(&set, numbers[i]);
+        }
+    }
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    // A closed pipe and a file size limit are errors of the write, which is checked.
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+    g_thread_unref(g_thread_new("signals", wait_for_signals, &set));
+}
+
+// ---- progress
+
+static void
+clear_bar(void)
+{
+    if (bar_shown) {
+        fputs("\r\033[K", stderr);
+        bar_shown = FALSE;
+    }
+}
+
+static void
+show_bar(const LimnProgress *progress)
+{
+    char bar[BAR_WIDTH + 1];
+    int filled = (int) (progress->fraction * BAR_WIDTH + 0.5);
+    for (int i = 0; i < BAR_WIDTH; i++) {
+        bar[i] = i < filled ? '#' : '.';
+    }
+    bar[BAR_WIDTH] = '\0';
+    g_autofree char *shown = limn_display_path(progress->message);
+    if (g_utf8_strlen(shown, -1) > MESSAGE_WIDTH) {
+        *g_utf8_offset_to_pointer(shown, MESSAGE_WIDTH) = '\0';
+    }
+    fprintf(stderr, "\r[%s] %3d %% %s%s%s\033[K", bar,
+            (int) (progress->fraction * 100 + 0.5), progress->stage,
+            shown[0] != '\0' ? ": " : "", shown);
+    fflush(stderr);
+    bar_shown = TRUE;
+}
+
+static void
+show_json(const LimnProgress *progress)
+{
+    g_autoptr(LimnJsonWriter) json = limn_json_writer_new();
+    limn_json_writer_inline(json);
+    limn_json_writer_begin_object(json, NULL);
+    limn_json_writer_string(json, "stage", progress->stage);
+    limn_json_writer_double(json, "fraction", progress->fraction);
+    limn_json_writer_string(json, "message", progress->message);
+    limn_json_writer_end_object(json);
+    g_autofree char *line = limn_json_writer_finish(json);
+    fputs(line, stderr);
+}
+
+static void
+on_progress(LimnJob *job, const LimnProgress *progress, gpointer user_data)
+{
+    g_mutex_lock(&lock);
+    if (progress_kind == PROGRESS_BAR) {
+        show_bar(progress);
+    } else if (progress_kind == PROGRESS_JSON) {
+        show_json(progress);
+    }
+    g_mutex_unlock(&lock);
+}
+
+static gboolean
+parse_progress(const char *text, ProgressKind *kind, GError **error)
+{
+    gboolean terminal = isatty(STDERR_FILENO);
+    if (text == NULL || strcmp(text, "bar") == 0) {
+        // A bar that nobody sees move would only fill a log.
+        *kind = terminal ? PROGRESS_BAR : PROGRESS_NONE;
+    } else if (strcmp(text, "json") == 0) {
+        *kind = PROGRESS_JSON;
+    } else if (strcmp(text, "none") == 0) {
+        *kind = PROGRESS_NONE;
+    } else {
+        g_autofree char *shown = limn_display_path(text);
+        g_set_error(error, LIMN_ERROR, LIMN_ERROR_ARGUMENT,
+                    "--progress %s: not a usable value (allowed: bar, json, none)",
+                    shown);
+        return FALSE;
+    }
+    return TRUE;
+}
+
+// ---- jobs
+
+static void
+register_job(LimnJob *job)
+{
+    g_mutex_lock(&lock);
+    for (int i = 0; i < MAX_JOBS; i++) {
+        if (jobs[i] == NULL) {
+            jobs[i] = limn_job_ref(job);
+            break;
+        }
+    }
+    g_mutex_unlock(&lock);
+}
+
+LimnJob *
+limn_cli_job_begin(const LimnCliArguments *arguments, GError **error)
+{
+    gint64 threads = 0; // all processors
+    if (!limn_cli_get_int(arguments, "threads", 0, 4096, &threads, error) ||
+        !parse_progress(limn_cli_get(arguments, "progress"), &progress_kind, error)) {
+        return NULL;
+    }
+    LimnJob *job = limn_job_new();
+    limn_job_set_threads(job, (int) threads);
+    if (progress_kind != PROGRESS_NONE) {
+        limn_job_set_progress(job, on_progress, NULL, NULL);
+    }
+    register_job(job);
+    return job;
+}
+
+LimnJob *
+limn_cli_job_begin_silent(void)
+{
+    LimnJob *job = limn_job_new();
+    register_job(job);
+    return job;
+}
+
+void
+limn_cli_job_end(void)
+{
+    g_mutex_lock(&lock);
+    clear_bar();
+    for (int i = 0; i < MAX_JOBS; i++) {
+        g_clear_pointer(&jobs[i], limn_job_unref);
+    }
+    g_mutex_unlock(&lock);
+}
+
+void
+limn_cli_print_diagnostics(LimnJob *job)
+{
+    g_autoptr(GPtrArray) diagnostics = limn_job_dup_diagnostics(job);
+    for (guint i = 0; i < diagnostics->len; i++) {
+        const LimnDiagnostic *diagnostic = g_ptr_array_index(diagnostics, i);
+        if (diagnostic->severity != LIMN_DIAGNOSTIC_WARNING) {
+            continue;
+        }
+        if (diagnostic->item != NULL) {
+            g_autofree char *shown = limn_display_path(diagnostic->item);
+            limn_cli_message("warning: %s: %s", shown, diagnostic->message);
+        } else {
+            limn_cli_message("warning: %s", diagnostic->message);
+        }
+    }
+}
