@@ -547,7 +547,8 @@ static float *
 name_embeddings(LimnClipTrainer *t, const guint32 *names, guint n, GError **error)
 {
     int width = limn_clip_network_get_shape(t->network)->projection, length;
-    float *out = g_new(float, (gsize) n *(gsize) width);
+    guint frame = MIN(EVALUATION_FRAME, t->source.n_frames - 1);
+    float *out = g_new(float, (gsize) width *n);
     for (guint first = 0; first < n; first += 256) {
         guint count = MIN(256, n - first);
         const Encoded *tokens[256];

@@ -48,7 +48,7 @@ typedef struct LimnClipTrainer LimnClipTrainer;
 // All arguments are borrowed and must outlive the trainer; `source` and `names` (ids of
 // the source, in the order in which they enter the pool) are copied.
 LimnClipTrainer *limn_clip_trainer_new(LimnClipNetwork *network, LimnTokenizer *tokenizer,
-                                       LimnDrawings *drawings, const guint32 *names,
+                                       const LimnClipSource *source, const guint32 *names,
                                        guint n_names,
                                        const LimnClipTrainerOptions *options,
                                        LimnJob *job, GError **error);
