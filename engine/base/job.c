@@ -22,11 +22,16 @@ struct LimnJob {
     gatomicrefcount refs;
     int threads;   // atomic
     int cancelled; // atomic
+    int paused;    // atomic; changes under the mutex
+    int finish;    // atomic
 
+    GCond wake;   // a pause or the job ended
     GMutex mutex; // guards everything up to the next comment
     GArray *ranges;
     GArray *times;
     GPtrArray *diagnostics;
+    GPtrArray *metrics;
+    guint64 n_metrics;
     gint64 last_report; // monotonic, microseconds
     gboolean reported_end;
 
@@ -56,6 +61,31 @@ stage_time_clear(StageTime *time)
     g_free(time->stage);
 }
 
+static LimnMetric *
+metric_new(const char *name)
+{
+    LimnMetric *metric = g_new0(LimnMetric, 1);
+    metric->name = g_strdup(name);
+    metric->x = g_array_new(FALSE, FALSE, sizeof(double));
+    metric->values = g_array_new(FALSE, FALSE, sizeof(double));
+    return metric;
+}
+
+static void
+metric_free(LimnMetric *metric)
+{
+    g_free(metric->name);
+    g_array_unref(metric->x);
+    g_array_unref(metric->values);
+    g_free(metric);
+}
+
+static GPtrArray *
+metrics_new(void)
+{
+    return g_ptr_array_new_with_free_func((GDestroyNotify) metric_free);
+}
+
 LimnJob *
 limn_job_new(void)
 {
@@ -68,6 +98,8 @@ limn_job_new(void)
     job->times = g_array_new(FALSE, FALSE, sizeof(StageTime));
     g_array_set_clear_func(job->times, (GDestroyNotify) stage_time_clear);
     job->diagnostics = diagnostics_new();
+    job->metrics = metrics_new();
+    g_cond_init(&job->wake);
     return job;
 }
 
@@ -92,6 +124,8 @@ limn_job_unref(LimnJob *job)
     g_array_unref(job->ranges);
     g_array_unref(job->times);
     g_ptr_array_unref(job->diagnostics);
+    g_ptr_array_unref(job->metrics);
+    g_cond_clear(&job->wake);
     g_mutex_clear(&job->mutex);
     g_rec_mutex_clear(&job->progress_mutex);
     g_free(job);
@@ -222,7 +256,10 @@ void
 limn_job_cancel(LimnJob *job)
 {
     if (job != NULL) {
+        g_mutex_lock(&job->mutex);
         g_atomic_int_set(&job->cancelled, 1);
+        g_cond_broadcast(&job->wake);
+        g_mutex_unlock(&job->mutex);
     }
 }
 
@@ -232,9 +269,113 @@ limn_job_is_cancelled(LimnJob *job)
     return job != NULL && g_atomic_int_get(&job->cancelled) != 0;
 }
 
+void
+limn_job_set_paused(LimnJob *job, gboolean paused)
+{
+    if (job != NULL) {
+        g_mutex_lock(&job->mutex);
+        g_atomic_int_set(&job->paused, paused);
+        g_cond_broadcast(&job->wake);
+        g_mutex_unlock(&job->mutex);
+    }
+}
+
+gboolean
+limn_job_is_paused(LimnJob *job)
+{
+    return job != NULL && g_atomic_int_get(&job->paused) != 0;
+}
+
+static void
+wait_for_pause(LimnJob *job)
+{
+    g_mutex_lock(&job->mutex);
+    while (g_atomic_int_get(&job->paused) && !g_atomic_int_get(&job->cancelled)) {
+        g_cond_wait(&job->wake, &job->mutex);
+    }
+    g_mutex_unlock(&job->mutex);
+}
+
+void
+limn_job_finish_early(LimnJob *job)
+{
+    if (job != NULL) {
+        g_atomic_int_set(&job->finish, 1);
+        limn_job_set_paused(job, FALSE);
+    }
+}
+
+gboolean
+limn_job_should_finish(LimnJob *job)
+{
+    return job != NULL && g_atomic_int_get(&job->finish) != 0;
+}
+
+static LimnMetric *
+find_metric(GPtrArray *metrics, const char *name)
+{
+    for (guint i = 0; i < metrics->len; i++) {
+        LimnMetric *metric = metrics->pdata[i];
+        if (g_strcmp0(metric->name, name) == 0) {
+            return metric;
+        }
+    }
+    LimnMetric *metric = metric_new(name);
+    g_ptr_array_add(metrics, metric);
+    return metric;
+}
+
+void
+limn_job_add_metric(LimnJob *job, const char *name, double x, double value)
+{
+    if (job == NULL) {
+        return;
+    }
+    g_mutex_lock(&job->mutex);
+    LimnMetric *metric = find_metric(job->metrics, name);
+    g_array_append_val(metric->x, x);
+    g_array_append_val(metric->values, value);
+    job->n_metrics++;
+    g_mutex_unlock(&job->mutex);
+}
+
+GPtrArray *
+limn_job_dup_metrics(LimnJob *job)
+{
+    GPtrArray *copy = metrics_new();
+    if (job == NULL) {
+        return copy;
+    }
+    g_mutex_lock(&job->mutex);
+    for (guint i = 0; i < job->metrics->len; i++) {
+        const LimnMetric *metric = job->metrics->pdata[i];
+        LimnMetric *own = metric_new(metric->name);
+        g_array_append_vals(own->x, metric->x->data, metric->x->len);
+        g_array_append_vals(own->values, metric->values->data, metric->values->len);
+        g_ptr_array_add(copy, own);
+    }
+    g_mutex_unlock(&job->mutex);
+    return copy;
+}
+
+guint64
+limn_job_get_n_metrics(LimnJob *job)
+{
+    if (job == NULL) {
+        return 0;
+    }
+    g_mutex_lock(&job->mutex);
+    guint64 n = job->n_metrics;
+    g_mutex_unlock(&job->mutex);
+    return n;
+}
+
 gboolean
 limn_job_check(LimnJob *job, GError **error)
 {
+    if (limn_job_is_paused(job)) {
+        wait_for_pause(job);
+    }
     if (!limn_job_is_cancelled(job)) {
         return TRUE;
     }

@@ -53,6 +53,24 @@ gboolean limn_job_is_cancelled(LimnJob *job);
 // Call it at least every 50 ms of work.
 gboolean limn_job_check(LimnJob *job, GError **error);
 
+// A paused job waits in limn_job_check() until it goes on or is cancelled.
+void limn_job_set_paused(LimnJob *job, gboolean paused);
+gboolean limn_job_is_paused(LimnJob *job);
+// "Stop and keep": work that can end early with what it has (a training) asks for it
+// between its steps.
+void limn_job_finish_early(LimnJob *job);
+gboolean limn_job_should_finish(LimnJob *job);
+
+// Curves of a training while they grow: value of the metric of that name at x (a step).
+void limn_job_add_metric(LimnJob *job, const char *name, double x, double value);
+typedef struct {
+    char *name;
+    GArray *x, *values; // double, as many of one as of the other
+} LimnMetric;
+// Returns: (transfer full) (element-type LimnMetric) a copy, in order of first appearance
+GPtrArray *limn_job_dup_metrics(LimnJob *job);
+guint64 limn_job_get_n_metrics(LimnJob *job); // values so far: has anything changed?
+
 void limn_job_diagnose(LimnJob *job, LimnSeverity severity, const char *item,
                        const char *format, ...) G_GNUC_PRINTF(4, 5);
 // Returns: (transfer full) (element-type LimnDiagnostic) in the order of reporting.

@@ -194,6 +194,50 @@ test_from_many_threads(void)
     heard_clear(&heard);
 }
 
+static gpointer
+check_in_thread(gpointer data)
+{
+    return GINT_TO_POINTER(limn_job_check(data, NULL));
+}
+
+static void
+test_pause(void)
+{
+    g_autoptr(LimnJob) job = limn_job_new();
+    limn_job_set_paused(job, TRUE);
+    g_assert_true(limn_job_is_paused(job));
+    GThread *waiting = g_thread_new("waiting", check_in_thread, job);
+    limn_job_set_paused(job, FALSE);
+    g_assert_true(GPOINTER_TO_INT(g_thread_join(waiting)));
+    limn_job_set_paused(job, TRUE);
+    waiting = g_thread_new("waiting", check_in_thread, job);
+    limn_job_cancel(job); // ends a pause as well
+    g_assert_false(GPOINTER_TO_INT(g_thread_join(waiting)));
+    g_assert_false(limn_job_should_finish(job));
+    limn_job_finish_early(job);
+    g_assert_true(limn_job_should_finish(job));
+    g_assert_false(limn_job_is_paused(job));
+}
+
+static void
+test_metrics(void)
+{
+    g_autoptr(LimnJob) job = limn_job_new();
+    limn_job_add_metric(job, "loss", 0, 2.5);
+    limn_job_add_metric(job, "rate", 0, 0.1);
+    limn_job_add_metric(job, "loss", 1, 2.25);
+    g_assert_cmpuint(limn_job_get_n_metrics(job), ==, 3);
+    g_autoptr(GPtrArray) metrics = limn_job_dup_metrics(job);
+    g_assert_cmpuint(metrics->len, ==, 2);
+    const LimnMetric *loss = metrics->pdata[0];
+    g_assert_cmpstr(loss->name, ==, "loss");
+    g_assert_cmpuint(loss->values->len, ==, 2);
+    g_assert_cmpfloat(g_array_index(loss->x, double, 1), ==, 1);
+    g_assert_cmpfloat(g_array_index(loss->values, double, 1), ==, 2.25);
+    limn_job_add_metric(NULL, "loss", 0, 1);
+    g_assert_cmpuint(limn_job_get_n_metrics(NULL), ==, 0);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -206,5 +250,7 @@ main(int argc, char **argv)
     g_test_add_func("/job/diagnostics", test_diagnostics);
     g_test_add_func("/job/times", test_times);
     g_test_add_func("/job/from-many-threads", test_from_many_threads);
+    g_test_add_func("/base/job/pause", test_pause);
+    g_test_add_func("/base/job/metrics", test_metrics);
     return g_test_run();
 }
