@@ -6,8 +6,12 @@
 
 // Up to this many rows the weights are streamed past the rows; above it a general product
 // pays for packing them. Without AVX-512 there are too few registers for more than two.
-#define FEW_ROWS 16
+#define FEW_ROWS 96
+#define FEW_ROWS_BACK 16
 #define FEW_ROWS_NARROW 2
+// Weights are fetched this many columns ahead (four rows side by side: 8 KiB): rows are
+// short, and the processor's own prefetching begins anew with each.
+#define AHEAD ((gsize) 512)
 // Outputs per chunk of the forward, rows of W per chunk of the backward product.
 #define OUTPUTS ((gsize) 64)
 #define WEIGHT_ROWS ((gsize) 64)
@@ -57,9 +61,12 @@ block_any(const Few *few, const int count, gsize row, gsize output)
     }
     for (; j + LIMN_SIMD_WIDTH <= k; j += LIMN_SIMD_WIDTH) {
         LimnVec weight[4];
+        // Behind the end of a row lies the row four further down, which is next.
+        gsize ahead = j + AHEAD < k ? j + AHEAD : 3 * k + j + AHEAD;
 #pragma GCC unroll 4
         for (int o = 0; o < 4; o++) {
             weight[o] = limn_vec_load(w + (gsize) o * k + j);
+            __builtin_prefetch(w + (gsize) o * k + ahead, 0, 2);
         }
 #pragma GCC unroll 6
         for (int r = 0; r < count; r++) {
@@ -136,16 +143,16 @@ forward_chunk(gsize chunk, gpointer data)
 }
 
 static gboolean
-are_few(gsize rows)
+are_few(gsize rows, gsize limit)
 {
-    return rows <= (limn_kernels_get_level() >= 3 ? FEW_ROWS : FEW_ROWS_NARROW);
+    return rows <= (limn_kernels_get_level() >= 3 ? limit : FEW_ROWS_NARROW);
 }
 
 void
 limn_kernel_linear(LimnJob *job, gsize rows, gsize in, gsize out, const float *x,
                    const float *w, const float *bias, float *y)
 {
-    if (!are_few(rows)) {
+    if (!are_few(rows, FEW_ROWS)) {
         limn_linear(job, rows, in, out, x, w, bias, y);
         return;
     }
@@ -208,7 +215,7 @@ void
 limn_kernel_linear_back(LimnJob *job, gsize rows, gsize in, gsize out, const float *g,
                         const float *w, float *y)
 {
-    if (!are_few(rows)) {
+    if (!are_few(rows, FEW_ROWS_BACK)) {
         limn_gemm(job, FALSE, FALSE, rows, in, out, 1, g, out, w, in, 0, y, in);
         return;
     }
