@@ -8,13 +8,14 @@
 
 #include "engine/base/parallel.h"
 
-// A product with no dimension above this is done by a plain loop: the call costs more.
-#define PLAIN_LIMIT 16
+// Products of up to this many multiplications are done by a plain loop: the call costs
+// more (measured by `limn-cli bench gemm-small`).
+#define PLAIN_WORK 256
 // Rows of a panel, about. Panels of many rows are efficient, because each packs all of B.
 #define PANEL_ROWS ((gsize) 256)
 #define ROW_UNIT ((gsize) 16)
 // Multiplications of a panel below which the hand-over to a thread does not pay.
-#define PANEL_WORK ((gsize) 2 << 20)
+#define PANEL_WORK 2e6
 // Width of column panels is a multiple of the unit (and of the tile widths of all
 // kernels) and not below the least width: every panel packs all of its rows of A again.
 #define COLUMN_UNIT ((gsize) 48)
@@ -83,6 +84,13 @@ multiply_plain(const Product *p)
 }
 
 static gboolean
+is_tiny(const Product *p)
+{
+    return p->m <= PLAIN_WORK && p->n <= PLAIN_WORK && p->k <= PLAIN_WORK &&
+           p->m * p->n * p->k <= PLAIN_WORK;
+}
+
+static gboolean
 fits_blas(const Product *p)
 {
     return p->m <= INT_MAX && p->n <= INT_MAX && p->k <= INT_MAX && p->lda <= INT_MAX &&
@@ -119,8 +127,7 @@ multiply(const Product *p)
 {
     if (p->k == 0) {
         scale_rows(p);
-    } else if (!fits_blas(p) ||
-               (p->m <= PLAIN_LIMIT && p->n <= PLAIN_LIMIT && p->k <= PLAIN_LIMIT)) {
+    } else if (is_tiny(p) || !fits_blas(p)) {
         multiply_plain(p);
     } else {
         multiply_blas(p);
@@ -162,14 +169,17 @@ multiply_panel(gsize chunk, gpointer data)
 static void
 cut_panels(Product *p)
 {
+    p->row_panels = p->column_panels = 1;
+    double work = (double) p->m * (double) p->n * (double) p->k;
+    if (work < 2 * PANEL_WORK) {
+        return;
+    }
     p->row_panels = MAX((p->m + PANEL_ROWS / 2) / PANEL_ROWS, 1);
-    p->column_panels = 1;
     if (p->row_panels >= MAX_COLUMN_PANELS) {
         return;
     }
-    gsize rows = MIN(p->m, PANEL_ROWS);
-    double work = (double) rows * (double) p->n * (double) p->k;
-    gsize by_work = (gsize) MIN(work / (double) PANEL_WORK, 1e6);
+    work /= (double) p->row_panels;
+    gsize by_work = (gsize) MIN(work / PANEL_WORK, 1e6);
     gsize by_width = p->n / LEAST_WIDTH;
     gsize panels = MIN(MIN(by_work, by_width), MAX_COLUMN_PANELS / p->row_panels);
     if (panels >= 2) {
@@ -185,7 +195,12 @@ run_product(LimnJob *job, Product *p)
         return;
     }
     cut_panels(p);
-    limn_parallel_for(job, p->row_panels * p->column_panels, multiply_panel, p);
+    if (p->row_panels * p->column_panels > 1) {
+        limn_parallel_for(job, p->row_panels * p->column_panels, multiply_panel, p);
+    } else {
+        limn_parallel_prepare_thread();
+        multiply(p);
+    }
 }
 
 void
