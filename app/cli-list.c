@@ -181,7 +181,7 @@ print_parameter(const LimnParameter *parameter)
         standard[0] == '\0'
             ? g_strdup(_("(unset by default)"))
             : g_strdup_printf(_("(default: %s%s%s)"), standard,
-                              parameter->unit != NULL ? " " : "",
+                              parameter->unit != NULL ? ", in " : "",
                               parameter->unit != NULL ? translated(parameter->unit) : "");
     print_remark(text);
 }

@@ -209,7 +209,7 @@ write_time(const char *stage, double seconds, gpointer data)
     limn_json_writer_inline(json);
     limn_json_writer_begin_object(json, NULL);
     limn_json_writer_string(json, "stage", stage);
-    limn_json_writer_double(json, "seconds", seconds);
+    limn_json_writer_double(json, "seconds", round(seconds * 1e6) / 1e6);
     limn_json_writer_end_object(json);
 }
 

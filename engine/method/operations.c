@@ -3,6 +3,7 @@
 
 extern const LimnOperation limn_operation_grad_eclip;
 extern const LimnOperation limn_operation_attention_maps;
+extern const LimnOperation limn_operation_explain_evaluate;
 extern const LimnOperation limn_operation_clip_classify;
 extern const LimnOperation limn_operation_scenes;
 extern const LimnOperation limn_operation_clip_train;
@@ -10,6 +11,7 @@ extern const LimnOperation limn_operation_clip_train;
 const LimnOperation *const limn_operations[] = {
     &limn_operation_grad_eclip,
     &limn_operation_attention_maps,
+    &limn_operation_explain_evaluate,
     &limn_operation_clip_classify,
     &limn_operation_scenes,
     &limn_operation_clip_train,
