@@ -12,6 +12,11 @@
 // Weights are fetched this many columns ahead (four rows side by side: 8 KiB): rows are
 // short, and the processor's own prefetching begins anew with each.
 #define AHEAD ((gsize) 512)
+// Small products are summed in double: it costs nothing, and small models (tests, golden
+// data) then come out as exactly as float32 storage allows.
+#define SMALL_WEIGHTS ((gsize) 1 << 16)
+#define SMALL_WORK ((gsize) 1 << 21)
+#define SMALL_ROWS ((gsize) 8)
 // Outputs per chunk of the forward, rows of W per chunk of the backward product.
 #define OUTPUTS ((gsize) 64)
 #define WEIGHT_ROWS ((gsize) 64)
@@ -100,8 +105,8 @@ single_outputs(const Few *few, gsize begin, gsize end)
         for (gsize o = begin; o < end; o++) {
             double sum =
                 limn_kernel_dot(few->x + row * few->in, few->w + o * few->in, few->in);
-            few->y[row * few->out + o] =
-                (float) sum + (few->bias != NULL ? few->bias[o] : 0.0f);
+            double bias = few->bias != NULL ? (double) few->bias[o] : 0;
+            few->y[row * few->out + o] = (float) (sum + bias);
         }
     }
 }
@@ -143,6 +148,55 @@ forward_chunk(gsize chunk, gpointer data)
 }
 
 static gboolean
+is_small(gsize rows, gsize in, gsize out)
+{
+    return in * out <= SMALL_WEIGHTS && rows * in * out <= SMALL_WORK;
+}
+
+static void
+small_chunk(gsize chunk, gpointer data)
+{
+    Few part = *(const Few *) data;
+    gsize first = chunk * SMALL_ROWS;
+    part.rows = MIN(SMALL_ROWS, part.rows - first);
+    part.x += first * part.in;
+    part.y += first * part.out;
+    single_outputs(&part, 0, part.out);
+}
+
+LIMN_SIMD_INLINE void
+small_back_any(const Few *few, gsize row, double *sum)
+{
+    for (gsize i = 0; i < few->in; i++) {
+        sum[i] = 0;
+    }
+    for (gsize o = 0; o < few->out; o++) {
+        double g = (double) few->x[row * few->out + o];
+        const float *w = few->w + o * few->in;
+        for (gsize i = 0; i < few->in; i++) {
+            sum[i] += g * (double) w[i];
+        }
+    }
+    for (gsize i = 0; i < few->in; i++) {
+        few->y[row * few->in + i] = (float) sum[i];
+    }
+}
+
+LIMN_SIMD_VERSIONS(small_back, (const Few *few, gsize row, double *sum), (few, row, sum))
+
+static void
+small_back_chunk(gsize chunk, gpointer data)
+{
+    const Few *few = data;
+    double *sum = g_new(double, few->in);
+    gsize end = MIN((chunk + 1) * SMALL_ROWS, few->rows);
+    for (gsize row = chunk * SMALL_ROWS; row < end; row++) {
+        LIMN_SIMD_CALL(small_back, (few, row, sum));
+    }
+    g_free(sum);
+}
+
+static gboolean
 are_few(gsize rows, gsize limit)
 {
     return rows <= (limn_kernels_get_level() >= 3 ? limit : FEW_ROWS_NARROW);
@@ -152,11 +206,15 @@ void
 limn_kernel_linear(LimnJob *job, gsize rows, gsize in, gsize out, const float *x,
                    const float *w, const float *bias, float *y)
 {
+    Few few = {.rows = rows, .in = in, .out = out, .x = x, .w = w, .bias = bias, .y = y};
+    if (is_small(rows, in, out)) {
+        limn_parallel_for(job, (rows + SMALL_ROWS - 1) / SMALL_ROWS, small_chunk, &few);
+        return;
+    }
     if (!are_few(rows, FEW_ROWS)) {
         limn_linear(job, rows, in, out, x, w, bias, y);
         return;
     }
-    Few few = {.rows = rows, .in = in, .out = out, .x = x, .w = w, .bias = bias, .y = y};
     if (rows > 0 && out > 0) {
         limn_parallel_for(job, (out + OUTPUTS - 1) / OUTPUTS, forward_chunk, &few);
     }
@@ -215,12 +273,17 @@ void
 limn_kernel_linear_back(LimnJob *job, gsize rows, gsize in, gsize out, const float *g,
                         const float *w, float *y)
 {
+    Few few = {.rows = rows, .in = in, .out = out, .x = g, .w = w, .y = y};
+    if (is_small(rows, in, out)) {
+        limn_parallel_for(job, (rows + SMALL_ROWS - 1) / SMALL_ROWS, small_back_chunk,
+                          &few);
+        return;
+    }
     if (!are_few(rows, FEW_ROWS_BACK)) {
         limn_gemm(job, FALSE, FALSE, rows, in, out, 1, g, out, w, in, 0, y, in);
         return;
     }
     gsize n_chunks = (out + WEIGHT_ROWS - 1) / WEIGHT_ROWS, n = rows * in;
-    Few few = {.rows = rows, .in = in, .out = out, .x = g, .w = w};
     few.partial = g_new0(float, MAX(n_chunks * n, 1));
     limn_parallel_for(job, n_chunks, back_chunk, &few);
     memset(y, 0, n * sizeof *y);

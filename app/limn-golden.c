@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+// limn-golden METHOD FOLDER: runs every case in FOLDER through the engine and compares
+// the results with what is stored there (architecture, section 9).
+
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "golden.h"
+
+static const struct {
+    const char *name;
+    void (*run)(LimnGolden *golden, const char *folder);
+} METHODS[] = {
+    {"grad_eclip", limn_golden_grad_eclip},
+};
+
+static int
+usage(const char *problem)
+{
+    fprintf(stderr,
+            "limn-golden: %s\nusage: limn-golden METHOD FOLDER\nmethods:", problem);
+    for (gsize i = 0; i < G_N_ELEMENTS(METHODS); i++) {
+        fprintf(stderr, " %s", METHODS[i].name);
+    }
+    fputc('\n', stderr);
+    return 2;
+}
+
+int
+main(int argc, char **argv)
+{
+    setlocale(LC_ALL, "");
+    if (argc != 3) {
+        return usage("two arguments are needed");
+    }
+    for (gsize i = 0; i < G_N_ELEMENTS(METHODS); i++) {
+        if (strcmp(METHODS[i].name, argv[1]) != 0) {
+            continue;
+        }
+        if (!g_file_test(argv[2], G_FILE_TEST_IS_DIR)) {
+            fprintf(stderr, "limn-golden: %s: there is no such folder\n", argv[2]);
+            return 3;
+        }
+        g_autoptr(LimnGolden) golden = limn_golden_new();
+        METHODS[i].run(golden, argv[2]);
+        return limn_golden_finish(golden);
+    }
+    g_autofree char *problem = g_strdup_printf("there is no method \"%s\"", argv[1]);
+    return usage(problem);
+}
