@@ -10,6 +10,8 @@
 LimnJsonScan
 limn_json_scan(const char *data, gsize size, const char *name)
 {
+    if (data == NULL) // an empty GBytes has none
+        data = "";
     return (LimnJsonScan){data, data, data + size, name, NULL};
 }
 

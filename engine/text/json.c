@@ -29,6 +29,14 @@ limn_json_parse(const void *data, gsize size, const char *name, GError **error)
         data = (const char *) data + 3;
         size -= 3;
     }
+    // Jansson passes over NUL bytes between tokens.
+    const char *zero = size > 0 ? memchr(data, '\0', size) : NULL;
+    if (zero != NULL) {
+        limn_error_set_file(error, LIMN_ERROR_FORMAT, name,
+                            "malformed JSON: NUL at byte %" G_GSIZE_FORMAT,
+                            (gsize) (zero - (const char *) data));
+        return NULL;
+    }
     json_t *root =
         json_loadb(data, size, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &found);
     if (root != NULL)

@@ -43,6 +43,8 @@ test_refused(void)
     g_autofree char *deep = g_strnfill(1000000, '[');
     g_assert_null(limn_json_parse(deep, 1000000, "config.json", &error));
     assert_refused(&error, LIMN_ERROR_FORMAT, "config.json: ", NULL);
+    g_assert_null(limn_json_parse("[0\0,1]", 6, "x", &error));
+    assert_refused(&error, LIMN_ERROR_FORMAT, "x: ", "NUL at byte 2", NULL);
     g_autoptr(json_t) marked = limn_json_parse("\xef\xbb\xbf[1]", 6, "x", &error);
     g_assert_no_error(error);
     g_autoptr(json_t) none = limn_json_parse(NULL, 0, "x", &error);
