@@ -3,6 +3,7 @@
 
 #include "engine/figure/text-layout.h"
 
+#include <hb-ot.h>
 #include <math.h>
 #include <string.h>
 
@@ -81,18 +82,87 @@ place_text(cairo_t *cr, const LimnItem *item)
     return layout;
 }
 
+typedef enum {
+    GLYPHS_PATH,  // outlines of the plain glyphs, into the current path
+    GLYPHS_TEXT,  // the plain glyphs, as text
+    GLYPHS_COLOR, // colour glyphs, drawn
+} GlyphPart;
+
+static gboolean
+is_color_font(PangoFont *font)
+{
+    if (!font)
+        return FALSE;
+    hb_face_t *face = hb_font_get_face(pango_font_get_hb_font(font));
+    return hb_ot_color_has_png(face) || hb_ot_color_has_layers(face) ||
+           hb_ot_color_has_svg(face);
+}
+
+// Runs of one line from the current point on. Returns whether there were colour glyphs.
+static gboolean
+put_runs(cairo_t *cr, const char *text, PangoLayoutLine *line, GlyphPart part)
+{
+    double x, y, offset = 0;
+    gboolean has_color = FALSE;
+    cairo_get_current_point(cr, &x, &y);
+    for (GSList *l = line->runs; l; l = l->next) {
+        PangoGlyphItem *run = l->data;
+        PangoFont *font = run->item->analysis.font;
+        gboolean color = is_color_font(font);
+        has_color |= color;
+        cairo_move_to(cr, x + offset / PANGO_SCALE, y);
+        if (color && part == GLYPHS_COLOR)
+            pango_cairo_show_glyph_string(cr, font, run->glyphs);
+        else if (!color && part == GLYPHS_PATH)
+            pango_cairo_glyph_string_path(cr, font, run->glyphs);
+        else if (!color && part == GLYPHS_TEXT)
+            pango_cairo_show_glyph_item(cr, text, run);
+        offset += pango_glyph_string_get_width(run->glyphs);
+    }
+    return has_color;
+}
+
+static void
+set_source_image(cairo_t *cr, cairo_surface_t *surface, const LimnBox *box)
+{
+    cairo_translate(cr, box->x, box->y);
+    cairo_scale(cr, box->width / cairo_image_surface_get_width(surface),
+                box->height / cairo_image_surface_get_height(surface));
+    cairo_set_source_surface(cr, surface, 0, 0);
+}
+
+// Colour glyphs as a picture of 600 dpi; cairo's own in a PDF have that of the screen.
+static gboolean
+draw_color_glyphs(cairo_t *cr, const LimnItem *item)
+{
+    LimnBox box;
+    cairo_surface_t *glyphs = limn_text_item_to_color_glyphs(item, 600 / 72.0, &box);
+    if (!glyphs)
+        return FALSE;
+    cairo_save(cr);
+    set_source_image(cr, glyphs, &box);
+    cairo_paint(cr);
+    cairo_restore(cr);
+    cairo_surface_destroy(glyphs);
+    return TRUE;
+}
+
 static void
 draw_text(Drawing *drawing, const LimnItem *item)
 {
     cairo_t *cr = drawing->cr;
+    gboolean vector = drawing->target == LIMN_DRAW_VECTOR;
+    gboolean has_color = (vector || drawing->outlines) && draw_color_glyphs(cr, item);
     cairo_save(cr);
     cairo_new_path(cr);
     set_color(cr, item->font.color);
     g_autoptr(PangoLayout) layout = place_text(cr, item);
     PangoLayoutLine *line = pango_layout_get_line_readonly(layout, 0);
     if (drawing->outlines) {
-        pango_cairo_layout_line_path(cr, line);
+        put_runs(cr, item->text, line, GLYPHS_PATH);
         cairo_fill(cr);
+    } else if (has_color) {
+        put_runs(cr, item->text, line, GLYPHS_TEXT);
     } else {
         pango_cairo_show_layout_line(cr, line);
     }
@@ -129,7 +199,7 @@ limn_text_item_to_path(const LimnItem *item)
         cairo_recording_surface_create(CAIRO_CONTENT_COLOR_ALPHA, NULL);
     cairo_t *cr = cairo_create(surface);
     g_autoptr(PangoLayout) layout = place_text(cr, item);
-    pango_cairo_layout_line_path(cr, pango_layout_get_line_readonly(layout, 0));
+    put_runs(cr, item->text, pango_layout_get_line_readonly(layout, 0), GLYPHS_PATH);
     cairo_identity_matrix(cr);
     cairo_path_t *outline = cairo_copy_path(cr);
     LimnPath *path = limn_path_new();
@@ -138,6 +208,37 @@ limn_text_item_to_path(const LimnItem *item)
     cairo_destroy(cr);
     cairo_surface_destroy(surface);
     return path;
+}
+
+cairo_surface_t *
+limn_text_item_to_color_glyphs(const LimnItem *item, double scale, LimnBox *box)
+{
+    cairo_rectangle_t extents;
+    cairo_surface_t *recording =
+        cairo_recording_surface_create(CAIRO_CONTENT_COLOR_ALPHA, NULL);
+    cairo_t *cr = cairo_create(recording);
+    cairo_scale(cr, scale, scale);
+    set_color(cr, item->font.color);
+    g_autoptr(PangoLayout) layout = place_text(cr, item);
+    gboolean has_color =
+        put_runs(cr, item->text, pango_layout_get_line_readonly(layout, 0), GLYPHS_COLOR);
+    cairo_destroy(cr);
+    cairo_recording_surface_ink_extents(recording, &extents.x, &extents.y, &extents.width,
+                                        &extents.height);
+    cairo_surface_t *surface = NULL;
+    if (has_color && extents.width > 0 && extents.height > 0) {
+        double left = floor(extents.x), top = floor(extents.y);
+        int width = (int) ceil(extents.x + extents.width - left);
+        int height = (int) ceil(extents.y + extents.height - top);
+        surface = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, width, height);
+        cr = cairo_create(surface);
+        cairo_set_source_surface(cr, recording, -left, -top);
+        cairo_paint(cr);
+        cairo_destroy(cr);
+        *box = (LimnBox){left / scale, top / scale, width / scale, height / scale};
+    }
+    cairo_surface_destroy(recording);
+    return surface;
 }
 
 int
@@ -222,15 +323,6 @@ is_shrunk(cairo_t *cr, const LimnBox *box, int width)
     double dx = box->width, dy = 0;
     cairo_user_to_device_distance(cr, &dx, &dy);
     return hypot(dx, dy) < width;
-}
-
-static void
-set_source_image(cairo_t *cr, cairo_surface_t *surface, const LimnBox *box)
-{
-    cairo_translate(cr, box->x, box->y);
-    cairo_scale(cr, box->width / cairo_image_surface_get_width(surface),
-                box->height / cairo_image_surface_get_height(surface));
-    cairo_set_source_surface(cr, surface, 0, 0);
 }
 
 // Opacity goes into the pixels, as a soft mask of the picture: other ways make cairo cut

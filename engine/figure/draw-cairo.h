@@ -23,5 +23,11 @@ int limn_crisp_factor(const LimnItem *item);
 // pixel; NULL when memory is short. Returns: (transfer full)
 cairo_surface_t *limn_image_item_to_surface(const LimnItem *item, int factor,
                                             double opacity);
-// The outline of a text item in page coordinates. Returns: (transfer full)
+// The outline of a text item in page coordinates. Glyphs of colour fonts (emoji) have no
+// outline and are left out. Returns: (transfer full)
 LimnPath *limn_text_item_to_path(const LimnItem *item);
+// The glyphs of colour fonts in a text item as a picture with transparency, `scale`
+// pixels to the point, and its place on the page; NULL when there are none.
+// Returns: (transfer full)
+cairo_surface_t *limn_text_item_to_color_glyphs(const LimnItem *item, double scale,
+                                                LimnBox *box);

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define MARGIN 2.0 // points around the content
-#define MIN_WIDTH_MM 20
+#define MIN_WIDTH_MM 10
 #define MAX_WIDTH_MM 2000
 
 typedef struct {
@@ -84,7 +84,7 @@ check_options(const LimnFigureOptions *options, GError **error)
     if (!check_number(options->width_mm, MIN_WIDTH_MM, MAX_WIDTH_MM, "width in mm",
                       error) ||
         !check_number(options->max_height_mm, 0, MAX_WIDTH_MM, "height in mm", error) ||
-        !check_number(options->dpi, 20, 2400, "dpi", error) ||
+        !check_number(options->dpi, 10, 4800, "dpi", error) ||
         !check_number(options->opacity, 0, 1, "opacity", error) ||
         !check_number(options->font_size, 1, 72, "font size", error) ||
         !check_colormap(options->colormap, error))

@@ -232,19 +232,19 @@ add_item(Words *words)
 
 // ---- legend
 
-// White to full colour in 64 steps, from -largest (or 0) to largest.
+// White to full colour in 256 steps, from -largest (or 0) to largest.
 static GBytes *
 ramp_pixels(const LimnTheme *theme, gboolean has_negative)
 {
-    guint8 *rgb = g_malloc(64 * 3);
-    for (int i = 0; i < 64; i++) {
-        double weight = has_negative ? 2 * i / 63.0 - 1 : i / 63.0;
+    guint8 *rgb = g_malloc(256 * 3);
+    for (int i = 0; i < 256; i++) {
+        double weight = has_negative ? 2 * i / 255.0 - 1 : i / 255.0;
         LimnColor color = word_color(theme, weight, 1);
         rgb[3 * i] = (guint8) floor(color.red * 255 + 0.5);
         rgb[3 * i + 1] = (guint8) floor(color.green * 255 + 0.5);
         rgb[3 * i + 2] = (guint8) floor(color.blue * 255 + 0.5);
     }
-    return g_bytes_new_take(rgb, 64 * 3);
+    return g_bytes_new_take(rgb, 256 * 3);
 }
 
 static void
@@ -254,7 +254,7 @@ add_ramp(const LimnPainter *painter, LimnDisplayList *list, double largest,
     LimnTextStyle font = limn_painter_font(painter, LIMN_FONT_SMALL);
     LimnBox box = {0, 0, MIN(width, font.size * 14), font.size * 0.95};
     g_autoptr(GBytes) rgb = ramp_pixels(painter->theme, has_negative);
-    limn_display_list_add_image(list, rgb, 64, 1, &box, TRUE, 1);
+    limn_display_list_add_image(list, rgb, 256, 1, &box, TRUE, 1);
     limn_display_list_stroke_box(list, &box, painter->theme->rule, 0.4);
     g_autofree char *high = limn_number_display(largest, 3);
     g_autofree char *low = limn_number_display(-largest, 3);

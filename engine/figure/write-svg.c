@@ -140,18 +140,56 @@ put_font(Writer *writer, const LimnTextStyle *font)
     put_color(writer, "fill", font->color);
 }
 
+// Starts an <image> with its place; the caller adds attributes and ends it.
+static void
+begin_image(Writer *writer, const LimnBox *box)
+{
+    g_string_append(writer->out, "<image");
+    put_attribute(writer, "x", box->x);
+    put_attribute(writer, "y", box->y);
+    put_attribute(writer, "width", box->width);
+    put_attribute(writer, "height", box->height);
+    g_string_append(writer->out, " preserveAspectRatio=\"none\"");
+}
+
+static gboolean
+end_image(Writer *writer, cairo_surface_t *surface)
+{
+    g_autoptr(GBytes) png = limn_surface_to_png(surface, 0, writer->error);
+    if (!png)
+        return FALSE;
+    gsize size;
+    const guint8 *data = g_bytes_get_data(png, &size);
+    g_autofree char *base64 = g_base64_encode(data, size);
+    g_string_append(writer->out, " xlink:href=\"data:image/png;base64,");
+    g_string_append(writer->out, base64);
+    g_string_append(writer->out, "\"/>\n");
+    return TRUE;
+}
+
+// Text as shapes; emoji, which have none, as a picture of 600 dpi.
+static gboolean
+put_outlines(Writer *writer, const LimnItem *item)
+{
+    g_autoptr(LimnPath) path = limn_text_item_to_path(item);
+    g_string_append(writer->out, "<path");
+    put_path_data(writer, path);
+    put_color(writer, "fill", item->font.color);
+    g_string_append(writer->out, "/>\n");
+    LimnBox box;
+    cairo_surface_t *glyphs = limn_text_item_to_color_glyphs(item, 600 / 72.0, &box);
+    if (!glyphs)
+        return TRUE;
+    begin_image(writer, &box);
+    gboolean ok = end_image(writer, glyphs);
+    cairo_surface_destroy(glyphs);
+    return ok;
+}
+
 static void
 put_text(Writer *writer, const LimnItem *item)
 {
     static const char *const anchors[] = {"start", "middle", "end"};
-    if (writer->outlines) {
-        g_autoptr(LimnPath) path = limn_text_item_to_path(item);
-        g_string_append(writer->out, "<path");
-        put_path_data(writer, path);
-        put_color(writer, "fill", item->font.color);
-        g_string_append(writer->out, "/>\n");
-        return;
-    }
     g_string_append(writer->out, "<text");
     put_attribute(writer, "x", item->x);
     put_attribute(writer, "y", item->y);
@@ -181,29 +219,16 @@ put_image(Writer *writer, const LimnItem *item)
                     item->height);
         return FALSE;
     }
-    g_autoptr(GBytes) png = limn_surface_to_png(surface, 0, writer->error);
-    cairo_surface_destroy(surface);
-    if (!png)
-        return FALSE;
-    g_string_append(writer->out, "<image");
-    put_attribute(writer, "x", item->box.x);
-    put_attribute(writer, "y", item->box.y);
-    put_attribute(writer, "width", item->box.width);
-    put_attribute(writer, "height", item->box.height);
+    begin_image(writer, &item->box);
     if (item->opacity < 1)
         put_attribute(writer, "opacity", item->opacity);
-    g_string_append(writer->out, " preserveAspectRatio=\"none\"");
     if (item->crisp)
         g_string_append(
             writer->out,
             " style=\"image-rendering:optimizeSpeed;image-rendering:pixelated\"");
-    gsize size;
-    const guint8 *data = g_bytes_get_data(png, &size);
-    g_autofree char *base64 = g_base64_encode(data, size);
-    g_string_append(writer->out, " xlink:href=\"data:image/png;base64,");
-    g_string_append(writer->out, base64);
-    g_string_append(writer->out, "\"/>\n");
-    return TRUE;
+    gboolean ok = end_image(writer, surface);
+    cairo_surface_destroy(surface);
+    return ok;
 }
 
 static void
@@ -239,6 +264,8 @@ put_item(Writer *writer, const LimnItem *item)
         put_path(writer, item);
         break;
     case LIMN_ITEM_TEXT:
+        if (writer->outlines)
+            return put_outlines(writer, item);
         put_text(writer, item);
         break;
     case LIMN_ITEM_IMAGE:
