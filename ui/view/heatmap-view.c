@@ -892,6 +892,20 @@ limn_heatmap_view_get_n_frames(LimnHeatmapView *view)
     return view->n_frames;
 }
 
+gboolean
+limn_heatmap_view_is_complete(LimnHeatmapView *view)
+{
+    LimnTileStore *stores[] = {view->scene.picture, view->scene.maps[0],
+                               view->scene.maps[1], view->scene.mask};
+    gboolean complete = view->redraw_source == 0 && view->scale_task == NULL;
+
+    g_return_val_if_fail(LIMN_IS_HEATMAP_VIEW(view), FALSE);
+
+    for (gsize i = 0; i < G_N_ELEMENTS(stores); i++)
+        complete &= stores[i] == NULL || limn_tile_store_n_pending(stores[i]) == 0;
+    return complete;
+}
+
 static LimnTileStore *
 synchronous_copy(LimnTileStore *store)
 {

@@ -93,6 +93,8 @@ LimnCanvasTool limn_heatmap_view_get_tool(LimnHeatmapView *view);
 // TRUE when the pane is drawn by GL; the reason when it is not.
 gboolean limn_heatmap_view_uses_gl(LimnHeatmapView *view);
 const char *limn_heatmap_view_get_gl_message(LimnHeatmapView *view);
+// TRUE when nothing that belongs to the picture on screen is still on its way.
+gboolean limn_heatmap_view_is_complete(LimnHeatmapView *view);
 // Frames drawn so far (tests: none while nothing happens).
 guint limn_heatmap_view_get_n_frames(LimnHeatmapView *view);
 // What is on screen as an image (tests, clipboard): rendered by cairo at that size.

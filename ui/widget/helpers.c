@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/widget/helpers.h"
 
+#include "engine/base/number.h"
+
 void
 limn_set_name(GtkWidget *widget, const char *name, gboolean tooltip)
 {
@@ -156,6 +158,14 @@ limn_drop_down_select_quietly(GtkDropDown *drop_down, guint index, gpointer data
     gtk_drop_down_set_selected(drop_down, index);
     g_signal_handlers_unblock_matched(drop_down, G_SIGNAL_MATCH_DATA, 0, 0, NULL, NULL,
                                       data);
+}
+
+char *
+limn_format_fixed(double value, int digits)
+{
+    char buffer[LIMN_NUMBER_BUFFER];
+
+    return g_strdup(limn_number_format_fixed(buffer, value, digits));
 }
 
 // ---- states and sections

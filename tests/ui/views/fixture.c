@@ -7,10 +7,14 @@
 #include <math.h>
 
 #define DEADLINE (60 * G_USEC_PER_SEC)
+#define QUIET 150000 // microseconds without a new frame
 
 void
 fixture_init(Fixture *fixture, GtkWidget *child, int width, int height)
 {
+    // out of the way: GTK 4.8 complains when a window goes whose tooltip is about to
+    // appear
+    fixture_input("mousemove 5000 5000");
     fixture->window = gtk_window_new();
     gtk_window_set_decorated(GTK_WINDOW(fixture->window), FALSE);
     gtk_window_set_default_size(GTK_WINDOW(fixture->window), width, height);
@@ -60,23 +64,61 @@ fixture_idle(guint milliseconds)
 typedef struct {
     LimnHeatmapView *view;
     guint frames;
+    gint64 since;
 } FrameWait;
 
 static gboolean
-has_new_frame(gpointer data)
+is_settled(gpointer data)
 {
     FrameWait *wait = data;
+    guint frames = limn_heatmap_view_get_n_frames(wait->view);
 
-    return limn_heatmap_view_get_n_frames(wait->view) > wait->frames;
+    if (frames != wait->frames || frames == 0 ||
+        !limn_heatmap_view_is_complete(wait->view)) {
+        wait->frames = frames;
+        wait->since = g_get_monotonic_time();
+    }
+    return g_get_monotonic_time() - wait->since > QUIET;
 }
 
 void
-fixture_wait_frame(LimnHeatmapView *view)
+fixture_settle(LimnHeatmapView *view)
 {
-    FrameWait wait = {view, limn_heatmap_view_get_n_frames(view)};
+    FrameWait wait = {view, 0, g_get_monotonic_time()};
 
-    fixture_wait(has_new_frame, &wait);
-    fixture_idle(60); // what belongs to the same change: tiles, overlay
+    fixture_wait(is_settled, &wait);
+}
+
+static void
+input_done(GObject *process, GAsyncResult *result, gpointer data)
+{
+    g_autoptr(GError) error = NULL;
+
+    g_assert_true(g_subprocess_wait_check_finish(G_SUBPROCESS(process), result, &error));
+    *(gboolean *) data = TRUE;
+}
+
+gboolean
+fixture_input(const char *arguments)
+{
+    g_autoptr(GError) error = NULL;
+    g_autofree char *program = g_find_program_in_path("xdotool");
+    g_autofree char *command = g_strconcat("xdotool ", arguments, NULL);
+    g_auto(GStrv) argv = NULL;
+    g_autoptr(GSubprocess) process = NULL;
+    gboolean done = FALSE;
+
+    if (program == NULL)
+        return FALSE;
+    g_assert_true(g_shell_parse_argv(command, NULL, &argv, NULL));
+    process =
+        g_subprocess_newv((const char *const *) argv, G_SUBPROCESS_FLAGS_NONE, &error);
+    g_assert_no_error(error);
+    g_subprocess_wait_check_async(process, NULL, input_done, &done);
+    while (!done)
+        g_main_context_iteration(NULL, TRUE);
+    fixture_idle(120);
+    return TRUE;
 }
 
 // ---- snapshots
@@ -106,7 +148,8 @@ take_texture(GtkWidget *widget)
     while ((node = try_node(widget)) == NULL && g_get_monotonic_time() < end)
         g_main_context_iteration(NULL, TRUE);
     g_assert_nonnull(node);
-    scaled = scale > 1 ? gsk_transform_node_new(node, transform) : gsk_render_node_ref(node);
+    scaled =
+        scale > 1 ? gsk_transform_node_new(node, transform) : gsk_render_node_ref(node);
     graphene_rect_init(&bounds, 0, 0, gtk_widget_get_width(widget) * scale,
                        gtk_widget_get_height(widget) * scale);
     texture = gsk_renderer_render_texture(renderer, scaled, &bounds);

@@ -16,7 +16,7 @@ snap(Fixture *fixture, LimnHeatmapView *view, const char *name)
 
         fixture_set_dark(dark);
         if (view != NULL)
-            fixture_wait_frame(view);
+            fixture_settle(view);
         else
             fixture_idle(200);
         cairo_surface_destroy(fixture_snapshot(fixture, full));
@@ -51,7 +51,7 @@ test_single(void)
     limn_heatmap_view_set_tool(view, LIMN_TOOL_BOX);
     snap(&fixture, view, "box");
     gtk_window_set_default_size(GTK_WINDOW(fixture.window), 1024, 600);
-    fixture_wait_frame(view);
+    fixture_settle(view);
     limn_heatmap_view_set_interpolate(view, FALSE);
     limn_heatmap_view_set_contours(view, FALSE);
     snap(&fixture, view, "single-1024");
