@@ -38,8 +38,8 @@ typedef struct {
 
 // The built-in 49408-entry vocabulary; loaded once, shared by all.
 LimnTokenizer *limn_tokenizer_new_clip(GError **error);
-// From files' contents: vocab.json + merges.txt; tokenizer.json of CLIP's kind (byte-level
-// BPE with "</w>"); other kinds are refused by name.
+// From files' contents: vocab.json + merges.txt; tokenizer.json of CLIP's kind
+// (byte-level BPE with "</w>"); other kinds are refused by name.
 LimnTokenizer *limn_tokenizer_new_from_vocab(GBytes *vocab, const char *vocab_name,
                                              GBytes *merges, const char *merges_name,
                                              GError **error);
