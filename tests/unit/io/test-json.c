@@ -46,7 +46,7 @@ test_refused(void)
     g_assert_null(limn_json_parse("[0\0,1]", 6, "x", &error));
     assert_refused(&error, LIMN_ERROR_FORMAT, "x: ", "NUL at byte 2", NULL);
     g_autoptr(json_t) marked = limn_json_parse("\xef\xbb\xbf[1]", 6, "x", &error);
-    g_assert_no_error(error);
+    g_assert_true(json_is_array(marked));
     g_autoptr(json_t) none = limn_json_parse(NULL, 0, "x", &error);
     g_assert_null(none);
     assert_refused(&error, LIMN_ERROR_FORMAT, "x: ", NULL);
@@ -62,6 +62,7 @@ test_getters(void)
               "\"none\":null,"
               "\"mean\":[0.5,1,-2],\"vision\":{\"layers\":12},\"list\":[{\"id\":7},8]}",
               &json);
+    g_assert_true(json.value == root);
     gint64 i = -1;
     double d = -1, v[3] = {0};
     gboolean b = FALSE;
@@ -97,6 +98,7 @@ test_getter_errors(void)
         "{\"vision\":{\"width\":\"768\",\"layers\":0,\"eps\":2.5,\"flag\":1,\"name\":3,"
         "\"mean\":[1,\"x\"],\"list\":{}},\"items\":[1]}",
         &json);
+    g_assert_true(json.value == root);
     gint64 i = 5;
     double d, v[3];
     gboolean b;
@@ -142,7 +144,7 @@ test_files(void)
     g_autofree char *folder = make_folder();
     g_autofree char *path = write_file(folder, "a.json", "[1]", 3);
     g_autoptr(json_t) value = limn_json_load(path, &error);
-    g_assert_no_error(error);
+    g_assert_true(json_is_array(value));
     g_assert_null(limn_json_load_object(path, &error));
     assert_refused(&error, LIMN_ERROR_FORMAT, "a.json", "an array of 1", "a JSON object",
                    NULL);

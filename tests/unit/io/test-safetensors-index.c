@@ -76,6 +76,7 @@ test_b43_missing(void)
     assert_refused(&error, LIMN_ERROR_FORMAT, INDEX, "\"b\"", "does not hold it", NULL);
     // A shard that is cut: the shard is named.
     g_autofree char *cut = write_file(folder, "second.safetensors", "\x02", 1);
+    g_assert_nonnull(cut);
     g_assert_null(open_index(folder, THREE, &error));
     assert_refused(&error, LIMN_ERROR_FORMAT, "second.safetensors", NULL);
     remove_folder(folder);

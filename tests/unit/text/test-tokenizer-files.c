@@ -280,6 +280,7 @@ write_bytes(const char *folder, const char *name, GBytes *bytes)
     gsize size;
     const void *data = g_bytes_get_data(bytes, &size);
     g_autofree char *path = write_file(folder, name, data, size);
+    g_assert_nonnull(path);
 }
 
 static void
@@ -307,6 +308,7 @@ test_folder(void)
     g_assert_null(limn_tokenizer_new_for_folder(folder, &builtin, &error));
     assert_refused(&error, LIMN_ERROR_IO, "merges.txt", NULL);
     g_autofree char *merges = write_file(folder, "merges.txt", "d o\ndo g</w>\n", 13);
+    g_assert_nonnull(merges);
     g_autoptr(LimnTokenizer) pair =
         limn_tokenizer_new_for_folder(folder, &builtin, &error);
     g_assert_no_error(error);
