@@ -38,6 +38,7 @@ extern const LimnCliVerb limn_cli_run;
 extern const LimnCliVerb limn_cli_merge;
 extern const LimnCliVerb limn_cli_figure;
 extern const LimnCliVerb limn_cli_fetch;
+extern const LimnCliVerb limn_cli_bench;
 
 // All verbs, ends with NULL.
 extern const LimnCliVerb *const limn_cli_verbs[];

@@ -16,8 +16,8 @@
 #include <string.h>
 
 const LimnCliVerb *const limn_cli_verbs[] = {
-    &limn_cli_list,   &limn_cli_help,  &limn_cli_run, &limn_cli_merge,
-    &limn_cli_figure, &limn_cli_fetch, NULL,
+    &limn_cli_list,   &limn_cli_help,  &limn_cli_run,   &limn_cli_merge,
+    &limn_cli_figure, &limn_cli_fetch, &limn_cli_bench, NULL,
 };
 
 const LimnCliVerb *

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+// What a keystroke costs: a new sentence on a picture that is encoded already, beside
+// encoding and explaining from scratch.
+
+#include "app/bench-checkpoint.h"
+#include "app/bench.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "engine/model/explainer.h"
+
+typedef struct {
+    LimnJob *job;
+    LimnClip *clip;
+    LimnImage *image;
+    LimnExplainer *explainer; // has the picture
+    LimnExplainOptions options;
+    int n_sentences; // explained so far
+    int n_tokens;    // of the last one
+} Bench;
+
+static void
+bench_clear(Bench *bench)
+{
+    g_clear_pointer(&bench->explainer, limn_explainer_free);
+    g_clear_pointer(&bench->clip, limn_clip_unref);
+    g_clear_pointer(&bench->image, limn_image_unref);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Bench, bench_clear)
+
+// Another sentence of six words of one token each (eight with start and end) every time,
+// so that nothing can be
+// answered from memory.
+static char *
+next_sentence(Bench *bench)
+{
+    static const char *const words[] = {"dog",  "cat", "car",  "tree",  "house",
+                                        "boat", "man", "bird", "table", "road"};
+    const int n = G_N_ELEMENTS(words);
+    int i = bench->n_sentences++;
+    return g_strdup_printf("a %s and a %s %s", words[i % n], words[i / n % n],
+                           words[i / n / n % n]);
+}
+
+static gboolean
+explain_with(Bench *bench, LimnExplainer *explainer, GError **error)
+{
+    g_autofree char *sentence = next_sentence(bench);
+    g_autoptr(LimnExplanation) explanation = limn_explainer_explain(
+        explainer, &bench->options, LIMN_SIDE_BOTH, sentence, bench->job, error);
+    if (explanation == NULL) {
+        return FALSE;
+    }
+    bench->n_tokens = (int) explanation->token_weights->length + 2; // start and end
+    return TRUE;
+}
+
+static gboolean
+explain_again(gpointer data, GError **error)
+{
+    Bench *bench = data;
+    return explain_with(bench, bench->explainer, error);
+}
+
+static gboolean
+explain_from_scratch(gpointer data, GError **error)
+{
+    Bench *bench = data;
+    g_autoptr(LimnExplainer) explainer = limn_explainer_new(bench->clip);
+    return limn_explainer_set_image(explainer, bench->image, LIMN_PREPROCESS_CLIP, 0,
+                                    bench->job, error) &&
+           explain_with(bench, explainer, error);
+}
+
+static gboolean
+prepare(Bench *bench, const char *folder, GError **error)
+{
+    limn_explain_options_init(&bench->options);
+    bench->clip = limn_clip_open(folder, 0, bench->job, error);
+    bench->image = bench->clip != NULL ? limn_bench_make_picture(640, 480, error) : NULL;
+    if (bench->image == NULL) {
+        return FALSE;
+    }
+    bench->explainer = limn_explainer_new(bench->clip);
+    return limn_explainer_set_image(bench->explainer, bench->image, LIMN_PREPROCESS_CLIP,
+                                    0, bench->job, error);
+}
+
+static gboolean
+measure(LimnBenchRun *run, const char *folder, GError **error)
+{
+    g_auto(Bench) bench = {.job = run->job};
+    if (!prepare(&bench, folder, error)) {
+        return FALSE;
+    }
+    LimnBenchResult *result = limn_bench_add(
+        run, "ViT-B/16, new sentence on an encoded picture to map and words", "ms",
+        "encoding and explaining from scratch");
+    result->ratio_name = "times faster";
+    result->goal = LIMN_BENCH_AT_LEAST;
+    result->goal_value = 20;
+    if (!limn_bench_compare(run, result, explain_again, explain_from_scratch, &bench,
+                            error)) {
+        return FALSE;
+    }
+    result->note =
+        g_strdup_printf("%d tokens; a frame at 60 Hz lasts 16.7 ms: %s", bench.n_tokens,
+                        result->stat.median <= 1000.0 / 60 ? "fits" : "does not fit");
+    return TRUE;
+}
+
+static gboolean
+run_explain_text(LimnBenchRun *run, GError **error)
+{
+    g_autofree char *folder =
+        limn_bench_write_checkpoint(&limn_bench_models[LIMN_BENCH_B16], run->job, error);
+    if (folder == NULL) {
+        return FALSE;
+    }
+    gboolean ok = measure(run, folder, error);
+    limn_remove_tree(folder, NULL);
+    return ok;
+}
+
+const LimnBenchmark limn_bench_explain_text = {
+    .id = "explain-text",
+    .title = "a new sentence while typing",
+    .run = run_explain_text,
+};
