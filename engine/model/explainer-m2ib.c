@@ -105,14 +105,27 @@ run_chunks(Bottleneck *b, LimnChunkFunc func, gpointer data)
     limn_parallel_for(b->context->job, (b->size + CHUNK - 1) / CHUNK, func, data);
 }
 
+typedef struct {
+    Bottleneck *b;
+    LimnRng rng;
+} Noise;
+
+static void
+noise_chunk(gsize chunk, gpointer data)
+{
+    const Noise *noise = data;
+    gsize end = MIN((chunk + 1) * CHUNK, noise->b->size);
+    for (gsize i = chunk * CHUNK; i < end; i++) {
+        noise->b->noise[i] = limn_rng_normal_at(&noise->rng, i);
+    }
+}
+
 static void
 draw_noise(Bottleneck *b, int copy)
 {
     guint64 number = (guint64) b->step * COPIES + (guint64) copy;
-    LimnRng rng = limn_rng_make(b->context->options->seed, STREAM | number << 8);
-    for (gsize i = 0; i < b->size; i++) {
-        b->noise[i] = limn_rng_normal(&rng);
-    }
+    Noise noise = {b, limn_rng_make(b->context->options->seed, STREAM | number << 8)};
+    run_chunks(b, noise_chunk, &noise);
 }
 
 // One noise copy forward and backward; its share of the gradient is added to b->g.
