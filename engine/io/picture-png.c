@@ -360,6 +360,17 @@ decode(Decoder *decoder, const Header *header, GError **error)
     return g_steal_pointer(&image);
 }
 
+// No chunk is larger than the file, and those that nothing here asks for are passed over.
+static void
+set_limits(const Decoder *decoder)
+{
+    static const png_byte unwanted[] = "iCCP\0sPLT\0hIST\0tEXt\0zTXt\0iTXt\0eXIf\0tIME";
+    png_set_user_limits(decoder->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
+    png_set_chunk_malloc_max(decoder->png, MAX(decoder->source->size, 1 << 16));
+    png_set_keep_unknown_chunks(decoder->png, PNG_HANDLE_CHUNK_NEVER, unwanted,
+                                sizeof unwanted / 5);
+}
+
 static LimnImage *
 png_load(const LimnPictureSource *source, GError **error)
 {
@@ -374,7 +385,7 @@ png_load(const LimnPictureSource *source, GError **error)
     LimnImage *image = NULL;
     if (decoder.info != NULL) {
         png_set_read_fn(decoder.png, &decoder, on_read);
-        png_set_user_limits(decoder.png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
+        set_limits(&decoder);
         image = decode(&decoder, &header, error);
     } else {
         limn_error_set_file(error, LIMN_ERROR_MEMORY, source->name,

@@ -274,7 +274,7 @@ test_deep_pictures(void)
 
     g_autoptr(LimnJob) quiet = limn_job_new();
     g_autoptr(LimnImage) bytes = test_pattern(4, 4, LIMN_PIXELS_GREY);
-    g_autoptr(LimnPreprocessed) plain = preprocess(bytes, &options, quiet);
+    limn_preprocessed_free(preprocess(bytes, &options, quiet));
     g_assert_cmpint(test_count_diagnostics(quiet), ==, 0);
 }
 

@@ -313,6 +313,46 @@ test_damage(void)
     check_damaged(interlaced, 5);
 }
 
+// A chunk with `length` bytes of zeros behind the header; the file says `claimed`.
+static GBytes *
+with_chunk(GBytes *bytes, const char *type, guint32 length, guint32 claimed)
+{
+    gsize size;
+    const guint8 *data = g_bytes_get_data(bytes, &size);
+    g_autofree guint8 *chunk = g_malloc0((gsize) length + 12);
+    for (int i = 0; i < 4; i++) {
+        chunk[i] = (guint8) (claimed >> (24 - 8 * i));
+    }
+    memcpy(chunk + 4, type, 4);
+    guint32 sum = (guint32) crc32(0, chunk + 4, length + 4);
+    for (int i = 0; i < 4; i++) {
+        chunk[8 + length + (guint32) i] = (guint8) (sum >> (24 - 8 * i));
+    }
+    GByteArray *out = g_byte_array_new();
+    g_byte_array_append(out, data, 33);
+    g_byte_array_append(out, chunk, length + 12);
+    g_byte_array_append(out, data + 33, (guint) size - 33);
+    return g_byte_array_free_to_bytes(out);
+}
+
+// Chunks that nothing here needs may be large; none may be larger than the file.
+static void
+test_large_chunks(void)
+{
+    g_autoptr(GBytes) bytes = make_rgb(8, 8, FALSE);
+    g_autoptr(LimnImage) expected = test_load_bytes(bytes, NULL);
+    static const char *const types[] = {"tEXt", "iTXt", "iCCP", "eXIf", "prVt"};
+    for (gsize i = 0; i < G_N_ELEMENTS(types); i++) {
+        g_autoptr(GBytes) large = with_chunk(bytes, types[i], 9000000, 9000000);
+        g_autoptr(LimnImage) image = test_load_bytes(large, NULL);
+        assert_same_pixels(image, expected);
+        g_autoptr(GBytes) lying = with_chunk(bytes, types[i], 100, 0x4d000000);
+        gsize size;
+        const guint8 *data = g_bytes_get_data(lying, &size);
+        expect_refusal(data, size, LIMN_ERROR_FORMAT, "");
+    }
+}
+
 static void
 test_diagnostics(void)
 {
@@ -366,6 +406,7 @@ main(int argc, char **argv)
     g_test_add_func("/png/cut", test_cut);
     g_test_add_func("/png/lies", test_lies);
     g_test_add_func("/png/damage", test_damage);
+    g_test_add_func("/png/large-chunks", test_large_chunks);
     g_test_add_func("/png/diagnostics", test_diagnostics);
     g_test_add_func("/png/cancelled", test_cancelled);
     g_test_add_func("/hard/B08-low-bit-depths", test_hard_b08);

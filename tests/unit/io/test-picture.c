@@ -324,11 +324,11 @@ test_list(void)
     static const char *const others[] = {".hidden.png", "notes.txt", "png", "x.gif"};
     for (gsize i = 0; i < G_N_ELEMENTS(wanted); i++) {
         g_autofree char *name = g_strconcat("list/", wanted[i], NULL);
-        g_autofree char *path = test_write_file(name, "x", 1);
+        g_free(test_write_file(name, "x", 1));
     }
     for (gsize i = 0; i < G_N_ELEMENTS(others); i++) {
         g_autofree char *name = g_strconcat("list/", others[i], NULL);
-        g_autofree char *path = test_write_file(name, "x", 1);
+        g_free(test_write_file(name, "x", 1));
     }
     g_autofree char *below = test_temporary_path("list/below.png");
     g_autofree char *linked = test_temporary_path("list/linked.png");

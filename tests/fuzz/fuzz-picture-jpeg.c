@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// JPEG.
+#include "tests/fuzz/picture.h"
+
+int
+LLVMFuzzerTestOneInput(const guint8 *data, gsize size)
+{
+    fuzz_picture(data, size);
+    return 0;
+}
