@@ -7,7 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#define MAX_ENLARGED_PIXELS (4 * 1000 * 1000)
+#define MAX_ENLARGED_PIXELS 4e6
+#define MAX_ENLARGED_SIDE 16000
 
 typedef struct {
     cairo_t *cr;
@@ -247,11 +248,12 @@ limn_crisp_factor(const LimnItem *item)
     if (!item->crisp)
         return 1;
     double needed = MAX(item->box.width / item->width, item->box.height / item->height);
-    int factor = (int) ceil(needed * 300 / 72);
-    while (factor > 1 &&
-           (gint64) item->width * item->height * factor * factor > MAX_ENLARGED_PIXELS)
-        factor--;
-    return MAX(factor, 1);
+    double factor = ceil(needed * 300 / 72);
+    double pixels = (double) item->width * item->height;
+    factor = MIN(factor, floor(sqrt(MAX_ENLARGED_PIXELS / pixels)));
+    factor =
+        MIN(factor, floor((double) MAX_ENLARGED_SIDE / MAX(item->width, item->height)));
+    return (int) MAX(factor, 1);
 }
 
 // Premultiplied ARGB, which for alpha 255 is also what an opaque surface wants.

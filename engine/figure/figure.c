@@ -454,15 +454,17 @@ limn_figure_draw(LimnFigure *figure, cairo_t *cr)
                    figure->options.text_as_outlines);
 }
 
-static const char *
+// Returns: (transfer full)
+static char *
 document_title(const LimnFigure *figure)
 {
     if (figure->caption && figure->caption[0])
-        return figure->caption;
+        return limn_text_make_drawable(figure->caption);
     for (guint i = 0; i < figure->artifacts->len; i++) {
         const LimnArtifact *artifact = figure->artifacts->pdata[i];
         if (artifact)
-            return artifact->title ? artifact->title : artifact->name;
+            return limn_text_make_drawable(artifact->title ? artifact->title
+                                                           : artifact->name);
     }
     return NULL;
 }
@@ -473,7 +475,7 @@ limn_figure_encode(LimnFigure *figure, LimnFigureFormat format, GError **error)
     const Page *page = &figure->print;
     gboolean outlines = figure->options.text_as_outlines;
     LimnColor paper = limn_theme_get(FALSE)->page;
-    const char *title = document_title(figure);
+    g_autofree char *title = document_title(figure);
     switch (format) {
     case LIMN_FIGURE_PDF:
         return limn_write_pdf(page->list, page->width, page->height, title, outlines,

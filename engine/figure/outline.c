@@ -17,20 +17,24 @@ is_inside(const guint8 *inside, int width, int height, int x, int y)
 
 // [height + 1, width + 1] corners.
 static guint8 *
-find_edges(const guint8 *inside, int width, int height)
+find_edges(const guint8 *inside, int width, int height, gsize *n_edges)
 {
     gsize pitch = (gsize) width + 1;
+    *n_edges = 0;
     guint8 *edges = g_malloc0(pitch * ((gsize) height + 1));
     for (int y = 0; y <= height; y++) {
         for (int x = 0; x <= width; x++) {
             gboolean here = is_inside(inside, width, height, x, y);
-            if (here && !is_inside(inside, width, height, x, y - 1))
+            gboolean above = is_inside(inside, width, height, x, y - 1);
+            gboolean before = is_inside(inside, width, height, x - 1, y);
+            *n_edges += (here != above) + (here != before);
+            if (here && !above)
                 edges[y * pitch + x] |= EAST;
-            if (!here && is_inside(inside, width, height, x, y - 1))
+            if (!here && above)
                 edges[y * pitch + x + 1] |= WEST;
-            if (here && !is_inside(inside, width, height, x - 1, y))
+            if (here && !before)
                 edges[(y + 1) * pitch + x] |= NORTH;
-            if (!here && is_inside(inside, width, height, x - 1, y))
+            if (!here && before)
                 edges[y * pitch + x] |= SOUTH;
         }
     }
@@ -75,11 +79,14 @@ walk_loop(LimnPath *path, guint8 *edges, gsize pitch, int x, int y, guint8 direc
     limn_path_close(path);
 }
 
-void
+gboolean
 limn_outline_region(LimnPath *path, const guint8 *inside, int width, int height,
                     const LimnRaster *raster)
 {
-    g_autofree guint8 *edges = find_edges(inside, width, height);
+    gsize n_edges;
+    g_autofree guint8 *edges = find_edges(inside, width, height, &n_edges);
+    if (n_edges > LIMN_OUTLINE_MAX_EDGES)
+        return FALSE;
     gsize pitch = (gsize) width + 1;
     for (int y = 0; y <= height; y++) {
         for (int x = 0; x <= width; x++) {
@@ -89,6 +96,7 @@ limn_outline_region(LimnPath *path, const guint8 *inside, int width, int height,
                 walk_loop(path, edges, pitch, x, y, EAST, raster);
         }
     }
+    return TRUE;
 }
 
 // ---- contours

@@ -14,8 +14,11 @@ typedef struct {
 
 // Appends closed loops around the cells with inside[i] != 0, [height, width]; straight
 // runs are single segments, holes are loops of the other sense (fill with even_odd).
-void limn_outline_region(LimnPath *path, const guint8 *inside, int width, int height,
-                         const LimnRaster *raster);
+// FALSE and nothing appended when the outline is longer than LIMN_OUTLINE_MAX_EDGES cell
+// edges: such a region is noise that no line can show.
+#define LIMN_OUTLINE_MAX_EDGES 200000
+gboolean limn_outline_region(LimnPath *path, const guint8 *inside, int width, int height,
+                             const LimnRaster *raster);
 
 // Appends the contour line at `level` of a [height, width] map by marching squares over
 // the cell centres. Squares with a value that is not finite are left out.

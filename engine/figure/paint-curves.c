@@ -97,6 +97,7 @@ include(LimnAxisRange *range, double value)
 {
     if (!isfinite(value))
         return;
+    value = CLAMP(value, -1e300, 1e300);
     range->min = MIN(range->min, value);
     range->max = MAX(range->max, value);
 }
@@ -149,26 +150,92 @@ pad_y_range(Plot *plot, const LimnArtifact *artifact)
 
 // ---- curves
 
+// Points that fall into one narrow column of the page become its first, lowest, highest
+// and last point: a curve of a million points looks the same and stays small.
+#define COLUMN_WIDTH 0.2
+
+typedef struct {
+    LimnPath *path;
+    gboolean down;   // the curve goes on
+    gboolean filled; // the column has points
+    double column;
+    double first_x, first_y, last_x, last_y;
+    double min_x, min_y, max_x, max_y;
+} Thinner;
+
+static void
+put_point(Thinner *thinner, double x, double y)
+{
+    if (thinner->down)
+        limn_path_line(thinner->path, x, y);
+    else
+        limn_path_move(thinner->path, x, y);
+    thinner->down = TRUE;
+}
+
+static void
+flush_column(Thinner *thinner)
+{
+    if (!thinner->filled)
+        return;
+    thinner->filled = FALSE;
+    put_point(thinner, thinner->first_x, thinner->first_y);
+    if (thinner->min_y < MIN(thinner->first_y, thinner->last_y))
+        put_point(thinner, thinner->min_x, thinner->min_y);
+    if (thinner->max_y > MAX(thinner->first_y, thinner->last_y))
+        put_point(thinner, thinner->max_x, thinner->max_y);
+    if (thinner->last_x != thinner->first_x || thinner->last_y != thinner->first_y)
+        put_point(thinner, thinner->last_x, thinner->last_y);
+}
+
+static void
+add_point(Thinner *thinner, double x, double y)
+{
+    double column = floor(x / COLUMN_WIDTH);
+    if (thinner->filled && column != thinner->column)
+        flush_column(thinner);
+    if (!thinner->filled) {
+        thinner->filled = TRUE;
+        thinner->column = column;
+        thinner->first_x = thinner->min_x = thinner->max_x = x;
+        thinner->first_y = thinner->min_y = thinner->max_y = y;
+    }
+    if (y < thinner->min_y) {
+        thinner->min_x = x;
+        thinner->min_y = y;
+    }
+    if (y > thinner->max_y) {
+        thinner->max_x = x;
+        thinner->max_y = y;
+    }
+    thinner->last_x = x;
+    thinner->last_y = y;
+}
+
+// A place far outside of the frame is as good as one still farther away.
+static double
+bound(double value)
+{
+    return CLAMP(value, -1e4, 1e4);
+}
+
 static LimnPath *
 curve_path(const Plot *plot, const LimnColumn *column)
 {
-    LimnPath *path = limn_path_new();
+    Thinner thinner = {.path = limn_path_new()};
     guint n = limn_table_n_rows(plot->table);
-    gboolean down = FALSE;
     for (guint row = 0; row < n; row++) {
         double x = x_at(plot, row), y = number_at(column, row);
-        if (!isfinite(x) || !isfinite(y)) {
-            down = FALSE;
+        if (isfinite(x) && isfinite(y)) {
+            add_point(&thinner, bound(limn_axes_x(&plot->axes, x)),
+                      bound(limn_axes_y(&plot->axes, y)));
             continue;
         }
-        double px = limn_axes_x(&plot->axes, x), py = limn_axes_y(&plot->axes, y);
-        if (down)
-            limn_path_line(path, px, py);
-        else
-            limn_path_move(path, px, py);
-        down = TRUE;
+        flush_column(&thinner);
+        thinner.down = FALSE;
     }
-    return path;
+    flush_column(&thinner);
+    return thinner.path;
 }
 
 static void
@@ -185,8 +252,8 @@ draw_band(Plot *plot, const Curve *curve, LimnColor color)
         double low = number_at(curve->low, row), high = number_at(curve->high, row);
         if (!isfinite(x) || !isfinite(low) || !isfinite(high))
             continue;
-        double px = limn_axes_x(&plot->axes, x);
-        double py = limn_axes_y(&plot->axes, i < n ? high : low);
+        double px = bound(limn_axes_x(&plot->axes, x));
+        double py = bound(limn_axes_y(&plot->axes, i < n ? high : low));
         if (begun)
             limn_path_line(path, px, py);
         else

@@ -12,6 +12,7 @@
 #define MAX_HATCH_STEPS 20000
 #define MAX_CELLS_DPI 600
 #define SMOOTH_DPI 200
+#define MAX_SMOOTH_SAMPLES 2000
 
 typedef struct {
     const LimnPainter *painter;
@@ -84,21 +85,25 @@ resample_values(Map *map, int rows, int columns, gboolean smooth)
     map->columns = columns;
 }
 
+// Samples for a side of n cells that is `length` points long: not finer than can be
+// seen, and for smooth maps not coarser than SMOOTH_DPI.
+static int
+choose_samples(int n, double length, gboolean smooth)
+{
+    double finest = MAX(length * MAX_CELLS_DPI / 72, 256);
+    double wanted = MIN(length * SMOOTH_DPI / 72, MAX_SMOOTH_SAMPLES);
+    if (n > finest)
+        return (int) finest;
+    return smooth && n < wanted ? (int) ceil(wanted) : n;
+}
+
 static void
 choose_resolution(Map *map)
 {
-    double finest = map->box.width * MAX_CELLS_DPI / 72;
-    if (map->columns > finest && map->columns > 256) {
-        double factor = finest / map->columns;
-        resample_values(map, MAX(1, (int) (map->rows * factor)),
-                        MAX(1, (int) (map->columns * factor)), FALSE);
-    }
-    double wanted = map->box.width * SMOOTH_DPI / 72;
-    if (map->smooth && map->columns < wanted) {
-        double factor = wanted / map->columns;
-        resample_values(map, (int) ceil(map->rows * factor),
-                        (int) ceil(map->columns * factor), TRUE);
-    }
+    int columns = choose_samples(map->columns, map->box.width, map->smooth);
+    int rows = choose_samples(map->rows, map->box.height, map->smooth);
+    if (columns != map->columns || rows != map->rows)
+        resample_values(map, rows, columns, map->smooth);
 }
 
 static GBytes *
@@ -163,8 +168,9 @@ add_missing_hatch(Map *map)
         count += missing[i] = isnan(map->values[i]) != 0;
     g_autoptr(LimnPath) path = limn_path_new();
     LimnRaster raster = map_raster(map);
-    limn_outline_region(path, missing, map->columns, map->rows, &raster);
-    if (count == 0 || path->steps->len > MAX_HATCH_STEPS)
+    gboolean traced =
+        limn_outline_region(path, missing, map->columns, map->rows, &raster);
+    if (count == 0 || !traced || path->steps->len > MAX_HATCH_STEPS)
         return;
     guint8 rgb[3];
     limn_colormap_nan(rgb);
@@ -195,7 +201,7 @@ add_contours(Map *map)
     const LimnScale *scale = &map->scale;
     if (!map->painter->options->contours || scale->constant || scale->empty)
         return;
-    int factor = (int) CLAMP(160 / MAX(map->columns, 1), 1, 16);
+    int factor = (int) CLAMP(160 / MAX(map->columns, map->rows), 1, 16);
     Map fine = *map;
     fine.owned = NULL;
     resample_values(&fine, map->rows * factor, map->columns * factor, TRUE);

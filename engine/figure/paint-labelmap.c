@@ -167,7 +167,8 @@ add_hatches(Labels *labels)
         for (gsize i = 0; i < n; i++)
             inside[i] = labels->labels[i] == region->value;
         g_autoptr(LimnPath) path = limn_path_new();
-        limn_outline_region(path, inside, labels->width, labels->height, &raster);
+        if (!limn_outline_region(path, inside, labels->width, labels->height, &raster))
+            continue;
         add_outline(labels, path);
         limn_display_list_begin_clip(labels->list, g_steal_pointer(&path));
         limn_paint_hatch(labels->list, region->ignored ? LIMN_HATCH_CROSS : region->hatch,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/figure/paint.h"
 
+#include "engine/base/number.h"
 #include "engine/figure/text-layout.h"
 
 #include <math.h>
@@ -202,8 +203,11 @@ add_notes(Words *words)
 {
     const LimnTextItem *item = words->item;
     if (isfinite(item->score) && item->score != 0) {
-        g_autofree char *score = limn_number_display(item->score, 3);
-        g_autofree char *text = g_strdup_printf("cosine %s", score);
+        char buffer[LIMN_NUMBER_BUFFER];
+        limn_number_format_fixed(buffer, item->score, 3);
+        g_autofree char *text = buffer[0] == '-'
+                                    ? g_strconcat("cosine \u2212", buffer + 1, NULL)
+                                    : g_strconcat("cosine ", buffer, NULL);
         add_note(words, text);
     }
     if (item->truncated || item->used_bytes < strlen(item->text))

@@ -9,7 +9,8 @@
 #include <string.h>
 
 #define MAX_MASK_SIDE 1024
-#define MAX_PICTURE_DPI 600
+#define MAX_PICTURE_DPI 350
+#define MAX_PICTURE_SIDE 16000
 #define MIN_PANEL_WIDTH 60.0
 #define MAX_BAR_LENGTH 260.0 // a longer bar tells no more
 
@@ -220,20 +221,16 @@ limn_picture_pixels(LimnImage *image, double width_pt, int *width, int *height)
     g_autoptr(GBytes) rgb = rgba ? flatten(rgba) : NULL;
     if (!rgb)
         return NULL;
-    *width = image->width;
-    *height = image->height;
-    int finest = (int) ceil(MAX(width_pt, 1) * MAX_PICTURE_DPI / 72);
-    if (image->width <= finest)
+    double finest = ceil(MAX(width_pt, 1) * MAX_PICTURE_DPI / 72);
+    double shrink = MIN(1, finest / image->width);
+    *width = MAX(1, (int) (image->width * shrink + 0.5));
+    *height = (int) CLAMP(image->height * shrink + 0.5, 1, MAX_PICTURE_SIDE);
+    if (*width == image->width && *height == image->height)
         return g_steal_pointer(&rgb);
     g_autoptr(LimnImage) full = image_from_rgb(rgb, image->width, image->height);
-    int rows = MAX(1, (int) ((double) image->height * finest / image->width + 0.5));
     g_autoptr(LimnImage) small =
-        full ? limn_resize_bicubic(full, finest, rows, NULL, NULL) : NULL;
-    if (!small)
-        return NULL;
-    *width = finest;
-    *height = rows;
-    return g_bytes_new(small->data, (gsize) finest * rows * 3);
+        full ? limn_resize_bicubic(full, *width, *height, NULL, NULL) : NULL;
+    return small ? g_bytes_new(small->data, (gsize) *width * *height * 3) : NULL;
 }
 
 LimnImage *

@@ -99,7 +99,7 @@ void limn_words_range(const LimnArtifact *artifact, gint64 item, double *largest
 // Number of columns for n panels when the options leave it open.
 int limn_painter_columns(const LimnPainter *painter, gint64 n, double width);
 
-// RGB pixels of a picture on white, no finer than 600 dpi at that width; NULL when memory
+// RGB pixels of a picture on white, no finer than 350 dpi at that width; NULL when memory
 // is short.
 GBytes *limn_picture_pixels(LimnImage *image, double width_pt, int *width, int *height);
 // The picture that map or picture `item` belongs to, its place; NULL: none.

@@ -7,6 +7,6 @@
 
 #include "engine/figure/display-list.h"
 
-// `title` goes into the document's information (may be NULL).
+// `title` goes into the document's information (may be NULL; valid UTF-8).
 GBytes *limn_write_pdf(const LimnDisplayList *list, double width, double height,
                        const char *title, gboolean text_as_outlines, GError **error);

@@ -6,7 +6,7 @@
 // with a PNG inside, cells are crisp (image-rendering: pixelated, and enlarged for
 // viewers that do not know it). One user unit is one point. Numbers never depend on the
 // locale; identifiers are the painters' names and running numbers, so that bytes are
-// repeatable.
+// repeatable. `title` (may be NULL) is one line of valid UTF-8.
 
 #include "engine/figure/display-list.h"
 

@@ -186,7 +186,7 @@ test_region(void)
             edges += y == SIDE - 1 || !inside[i + SIDE];
         }
         g_autoptr(LimnPath) path = limn_path_new();
-        limn_outline_region(path, inside, SIDE, SIDE, &raster);
+        g_assert_true(limn_outline_region(path, inside, SIDE, SIDE, &raster));
         double area, length;
         int n_loops;
         measure_path(path, &area, &length, &n_loops);
@@ -201,6 +201,20 @@ test_region(void)
     measure_path(path, &area, &length, &n_loops);
     g_assert_cmpint(n_loops, ==, 2);
     g_assert_cmpuint(path->steps->len, ==, 10); // two squares, no points between
+}
+
+// Noise is left alone instead of making a path of a million corners.
+static void
+test_ragged_region(void)
+{
+    enum { SIDE = 600 };
+    g_autofree guint8 *inside = g_malloc(SIDE * SIDE);
+    for (int i = 0; i < SIDE * SIDE; i++)
+        inside[i] = (i + i / SIDE) % 2;
+    g_autoptr(LimnPath) path = limn_path_new();
+    LimnRaster raster = {0, 0, 1, 1};
+    g_assert_false(limn_outline_region(path, inside, SIDE, SIDE, &raster));
+    g_assert_cmpuint(path->steps->len, ==, 0);
 }
 
 // Every point of a contour has the level, by bilinear interpolation.
@@ -275,6 +289,7 @@ main(int argc, char **argv)
     g_test_add_func("/text/flow-rtl", test_flow_rtl);
     g_test_add_func("/text/outline", test_outline_of_text);
     g_test_add_func("/outline/region", test_region);
+    g_test_add_func("/outline/ragged-region", test_ragged_region);
     g_test_add_func("/outline/contour", test_contour);
     return g_test_run();
 }
