@@ -82,4 +82,5 @@ void limn_golden_skip_unknown(LimnGolden *golden, const char *folder, const char
                               LimnGoldenKnownFunc known, gpointer data);
 
 // The methods.
+void limn_golden_autodiff(LimnGolden *golden, const char *folder);
 void limn_golden_grad_eclip(LimnGolden *golden, const char *folder);

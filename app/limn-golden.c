@@ -13,6 +13,7 @@ static const struct {
     const char *name;
     void (*run)(LimnGolden *golden, const char *folder);
 } METHODS[] = {
+    {"autodiff", limn_golden_autodiff},
     {"grad_eclip", limn_golden_grad_eclip},
 };
 
