@@ -47,16 +47,16 @@ limn_study_folder_is(const char *path)
            g_file_test(result, G_FILE_TEST_IS_REGULAR);
 }
 
-// The nearest folder above `path` that exists must take new files.
+// The nearest folder at or above `place` that exists must take new files.
 static gboolean
-check_writable(const char *path, GError **error)
+check_writable(const char *place, const char *path, GError **error)
 {
-    g_autofree char *at = g_strdup(path);
+    g_autofree char *at = g_strdup(place);
     struct stat info;
     while (stat(at, &info) != 0) {
+        int errnum = errno;
         char *parent = g_path_get_dirname(at);
-        if (errno != ENOENT || strcmp(parent, at) == 0) {
-            int errnum = errno;
+        if ((errnum != ENOENT && errnum != ENOTDIR) || strcmp(parent, at) == 0) {
             g_free(parent);
             return limn_error_set_errno(error, LIMN_ERROR_OUTPUT, path,
                                         "cannot be written", errnum);
@@ -95,7 +95,7 @@ limn_study_folder_check(const char *path, gboolean force, GError **error)
     }
     // A folder is replaced beside itself, so that its parent matters.
     g_autofree char *parent = g_path_get_dirname(absolute);
-    return check_writable(folder ? absolute : parent, error);
+    return check_writable(folder ? absolute : parent, path, error);
 }
 
 // ---- writing
@@ -322,15 +322,24 @@ replace_files(const char *temporary, const char *target, GStrv old, GStrv new,
 static gboolean
 exchange(const char *temporary, const char *target)
 {
+    return renameat2(AT_FDCWD, temporary, AT_FDCWD, target, RENAME_EXCHANGE) == 0;
+}
+
+// What takes the place of a folder gets its permissions.
+static void
+copy_mode(const char *target, const char *temporary)
+{
     struct stat info;
-    return stat(target, &info) == 0 && chmod(temporary, info.st_mode & 07777) == 0 &&
-           renameat2(AT_FDCWD, temporary, AT_FDCWD, target, RENAME_EXCHANGE) == 0;
+    if (stat(target, &info) == 0) {
+        (void) !chmod(temporary, info.st_mode & 07777);
+    }
 }
 
 static gboolean
 install(const Temporary *temporary, const char *target, gboolean force, GError **error)
 {
     if (!temporary->inside) {
+        copy_mode(target, temporary->path);
         if (rename(temporary->path, target) == 0) {
             return TRUE;
         }

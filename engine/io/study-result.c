@@ -422,15 +422,19 @@ limn_study_result_read(LimnStudyFolder *folder, LimnJob *job, GError **error)
 GStrv
 limn_study_result_list_files(const char *directory)
 {
+    static const char *const fixed[] = {LIMN_STUDY_FILE, LIMN_RESULT_FILE,
+                                        LIMN_TIMING_FILE, NULL};
     g_autoptr(GStrvBuilder) names = g_strv_builder_new();
-    g_strv_builder_add_many(names, LIMN_STUDY_FILE, LIMN_RESULT_FILE, LIMN_TIMING_FILE,
-                            NULL);
+    for (guint i = 0; fixed[i] != NULL; i++) {
+        g_strv_builder_add(names, fixed[i]);
+    }
     g_autofree char *path = g_build_filename(directory, LIMN_RESULT_FILE, NULL);
     g_autoptr(json_t) root = limn_json_load(path, NULL);
     json_t *list = json_object_get(root, "files");
     for (gsize i = 0; i < json_array_size(list); i++) {
         const char *name = json_string_value(json_array_get(list, i));
-        if (name != NULL && limn_companion_name_is_safe(name)) {
+        if (name != NULL && limn_companion_name_is_safe(name) &&
+            !g_strv_contains(fixed, name)) {
             g_strv_builder_add(names, name);
         }
     }
