@@ -9,6 +9,8 @@
 #include "engine/base/file.h"
 #include "engine/model/explainer.h"
 
+#define N_TYPED 5
+
 typedef struct {
     LimnJob *job;
     LimnClip *clip;
@@ -56,11 +58,16 @@ explain_with(Bench *bench, LimnExplainer *explainer, GError **error)
     return TRUE;
 }
 
+// Some sentences in a row, as they are typed.
 static gboolean
 explain_again(gpointer data, GError **error)
 {
     Bench *bench = data;
-    return explain_with(bench, bench->explainer, error);
+    gboolean ok = TRUE;
+    for (int i = 0; i < N_TYPED && ok; i++) {
+        ok = explain_with(bench, bench->explainer, error);
+    }
+    return ok;
 }
 
 static gboolean
@@ -104,6 +111,10 @@ measure(LimnBenchRun *run, const char *folder, GError **error)
                             error)) {
         return FALSE;
     }
+    result->stat.median /= N_TYPED;
+    result->stat.low /= N_TYPED;
+    result->stat.high /= N_TYPED;
+    result->ratio *= N_TYPED;
     result->note =
         g_strdup_printf("%d tokens; a frame at 60 Hz lasts 16.7 ms: %s", bench.n_tokens,
                         result->stat.median <= 1000.0 / 60 ? "fits" : "does not fit");

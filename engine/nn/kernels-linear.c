@@ -17,8 +17,9 @@
 #define SMALL_WEIGHTS ((gsize) 1 << 16)
 #define SMALL_WORK ((gsize) 1 << 21)
 #define SMALL_ROWS ((gsize) 8)
-// Outputs per chunk of the forward, rows of W per chunk of the backward product.
-#define OUTPUTS ((gsize) 64)
+// Outputs per chunk of the forward product (the fewer rows, the more: a chunk begins with
+// weights that were not fetched ahead), rows of W per chunk of the backward product.
+#define OUTPUTS(rows) ((gsize) ((rows) <= 16 ? 128 : 64))
 #define WEIGHT_ROWS ((gsize) 64)
 // Output rows that share one pass over four rows of W.
 #define GROUP 4
@@ -139,7 +140,7 @@ static void
 forward_chunk(gsize chunk, gpointer data)
 {
     const Few *few = data;
-    gsize begin = chunk * OUTPUTS, end = MIN(begin + OUTPUTS, few->out);
+    gsize n = OUTPUTS(few->rows), begin = chunk * n, end = MIN(begin + n, few->out);
     gsize whole = begin + (end - begin) / 4 * 4;
     LIMN_SIMD_CALL(outputs, (few, begin, whole));
     if (whole < end) {
@@ -216,7 +217,8 @@ limn_kernel_linear(LimnJob *job, gsize rows, gsize in, gsize out, const float *x
         return;
     }
     if (rows > 0 && out > 0) {
-        limn_parallel_for(job, (out + OUTPUTS - 1) / OUTPUTS, forward_chunk, &few);
+        limn_parallel_for(job, (out + OUTPUTS(rows) - 1) / OUTPUTS(rows), forward_chunk,
+                          &few);
     }
 }
 
