@@ -15,7 +15,8 @@
 #include "engine/model/clip-load.h"
 
 #define INDEX_SUFFIX ".safetensors.index.json"
-#define CHECK_AT_ONCE ((guint64) 64 << 20) // bytes of weights searched for NaN on opening
+
+static guint64 check_limit = (guint64) 64 << 20;
 
 static const char *const WEIGHT_FILES[] = {
     "model.safetensors",
@@ -668,12 +669,18 @@ note_assumptions(Opening *opening, LimnJob *job)
     }
 }
 
+void
+limn_clip_set_check_limit(guint64 bytes)
+{
+    check_limit = bytes;
+}
+
 // Small models are searched for NaN at once; of large ones the weights are read only when
 // they are used, and results show it (limn_clip_check_finite).
 static gboolean
 check_small(LimnClip *clip, LimnJob *job, GError **error)
 {
-    if (clip->report.mapped_bytes + clip->report.owned_bytes > CHECK_AT_ONCE) {
+    if (clip->report.mapped_bytes + clip->report.owned_bytes > check_limit) {
         return TRUE;
     }
     clip->tables_checked = TRUE;

@@ -64,6 +64,8 @@ LimnClip *limn_clip_new(const char *file, const char *name);
 // Searches all weights: FALSE with LIMN_ERROR_FORMAT naming the tensor that holds a value
 // that is not finite.
 gboolean limn_clip_check_weights(LimnClip *clip, LimnJob *job, GError **error);
+// Models of at most this many bytes are searched for NaN on opening (64 MiB; for tests).
+void limn_clip_set_check_limit(guint64 bytes);
 // Called with results: TRUE when all are finite. Otherwise names the tensor of the model
 // (or says that the pixels are at fault) that made them so.
 gboolean limn_clip_check_finite(LimnClip *clip, gboolean text, const float *values,
