@@ -108,7 +108,8 @@ limn_file_map(const char *path, guint64 max_size, GError **error)
     g_autoptr(GMappedFile) mapped = g_mapped_file_new_from_fd(fd, FALSE, &cause);
     close(fd);
     if (mapped == NULL) {
-        limn_error_set_file(error, LIMN_ERROR_IO, path, "cannot map (%s)", cause->message);
+        limn_error_set_file(error, LIMN_ERROR_IO, path, "cannot map (%s)",
+                            cause->message);
         return NULL;
     }
     return g_mapped_file_get_bytes(mapped);

@@ -14,6 +14,6 @@ gboolean limn_integer_parse(const char *text, gint64 *value);
 char *limn_number_format(char buffer[LIMN_NUMBER_BUFFER], double value);
 // Shortest text that reads back to the same float.
 char *limn_number_format_float(char buffer[LIMN_NUMBER_BUFFER], float value);
-// With a fixed number of digits after the point ("%.*f" in the C locale). Numbers too long
-// for the buffer (1e15 and above) are written as by limn_number_format.
+// With a fixed number of digits after the point ("%.*f" in the C locale). Numbers too
+// long for the buffer (1e15 and above) are written as by limn_number_format.
 char *limn_number_format_fixed(char buffer[LIMN_NUMBER_BUFFER], double value, int digits);
