@@ -207,7 +207,9 @@ showable(LimnArtifact *artifact)
     result->is_signed = artifact->is_signed;
     result->has_range = artifact->has_range;
     memcpy(result->range, artifact->range, sizeof result->range);
-    for (guint i = 0; i < artifact->labels->len; i++)
+    // Labels of an array may be those of its rows or columns.
+    gboolean per_map = artifact->labels->len == limn_panel_count(result);
+    for (guint i = 0; per_map && i < artifact->labels->len; i++)
         limn_artifact_add_label(result, artifact->labels->pdata[i]);
     return g_steal_pointer(&result);
 }

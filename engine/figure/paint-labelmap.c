@@ -7,15 +7,16 @@
 #include <string.h>
 
 // Classes in the colours of their table (classes that the table does not name get the
-// palette's), each with a hatch of its own as soon as there is more than one, so that
-// nothing is told by colour alone; ignored pixels have the hatch of missing values and
-// are named so. The legend has the classes that occur, in order of their value.
+// palette's), each with the hatch of its place in the table, so that nothing is told by
+// colour alone; ignored pixels are crossed out and named so. The legend has the classes
+// that occur, in order of their value.
 
 #define MAX_LEGEND 64
 
+static const LimnColor ignored_color = {0.82, 0.82, 0.82, 1};
+
 typedef struct {
     guint32 value;
-    gint64 n; // pixels
     const char *name;
     LimnColor color;
     LimnHatch hatch;
@@ -43,13 +44,15 @@ label_image(const LimnPanel *panel)
 }
 
 static const LimnClass *
-find_class(const LimnClassTable *table, guint32 value)
+find_class(const LimnClassTable *table, guint32 value, guint *index)
 {
     for (guint i = 0; table && i < table->classes->len; i++) {
         const LimnClass *class = table->classes->pdata[i];
+        *index = i;
         if (class->value == value)
             return class;
     }
+    *index = value;
     return NULL;
 }
 
@@ -61,42 +64,56 @@ compare_values(gconstpointer a, gconstpointer b)
 }
 
 static void
-count_regions(Labels *labels)
+count_values(GHashTable *counts, const guint32 *labels, gsize n)
 {
-    g_autoptr(GHashTable) counts = g_hash_table_new(NULL, NULL);
-    gsize n = (gsize) labels->width * labels->height;
     for (gsize i = 0; i < n; i++) {
-        gpointer key = GUINT_TO_POINTER(labels->labels[i]);
+        gpointer key = GUINT_TO_POINTER(labels[i]);
         gsize count = GPOINTER_TO_SIZE(g_hash_table_lookup(counts, key));
         g_hash_table_insert(counts, key, GSIZE_TO_POINTER(count + 1));
     }
-    GHashTableIter iter;
-    gpointer key, count;
-    g_hash_table_iter_init(&iter, counts);
-    while (g_hash_table_iter_next(&iter, &key, &count)) {
-        Region region = {.value = GPOINTER_TO_UINT(key),
-                         .n = (gint64) GPOINTER_TO_SIZE(count)};
-        g_array_append_val(labels->regions, region);
-    }
-    g_array_sort(labels->regions, compare_values);
 }
 
-static void
-describe_regions(Labels *labels)
+static Region
+describe_region(const LimnPainter *painter, const LimnClassTable *table, guint32 value)
 {
-    const LimnClassTable *table = labels->panel->artifact->classes;
-    for (guint i = 0; i < labels->regions->len; i++) {
-        Region *region = &g_array_index(labels->regions, Region, i);
-        const LimnClass *class = find_class(table, region->value);
-        region->ignored = table && (gint64) region->value == table->ignore_value;
-        region->hatch = limn_palette_hatch(i);
-        region->color = limn_palette_color(region->value, labels->painter->options->dark);
-        if (class) {
-            region->color = limn_color_from_rgb(class->rgb);
-            region->name = class->name;
-            region->hidden = class->hidden;
-        }
+    guint index;
+    const LimnClass *class = find_class(table, value, &index);
+    Region region = {
+        .value = value,
+        .hatch = limn_palette_hatch(index),
+        .color = limn_palette_color(value, painter->options->dark),
+        .ignored = table && (gint64) value == table->ignore_value,
+    };
+    if (class) {
+        region.color = limn_color_from_rgb(class->rgb);
+        region.name = class->name;
+        region.hidden = class->hidden;
     }
+    if (region.ignored) {
+        region.color = ignored_color;
+        region.hatch = LIMN_HATCH_CROSS;
+        region.name = "ignore";
+    }
+    return region;
+}
+
+// Returns: (transfer full) (element-type Region) rising value
+static GArray *
+describe_regions(const LimnPainter *painter, const LimnClassTable *table,
+                 GHashTable *counts)
+{
+    GArray *regions = g_array_new(FALSE, FALSE, sizeof(Region));
+    GHashTableIter iter;
+    gpointer key;
+    g_hash_table_iter_init(&iter, counts);
+    while (g_hash_table_iter_next(&iter, &key, NULL)) {
+        Region region = describe_region(painter, table, GPOINTER_TO_UINT(key));
+        g_array_append_val(regions, region);
+    }
+    g_array_sort(regions, compare_values);
+    if (regions->len == 1)
+        g_array_index(regions, Region, 0).hatch = LIMN_HATCH_NONE;
+    return regions;
 }
 
 static const Region *
@@ -131,8 +148,6 @@ color_labels(const Labels *labels)
         LimnColor color = region->color;
         if (region->hidden)
             color = labels->painter->theme->page;
-        if (region->ignored)
-            color = (LimnColor){0.82, 0.82, 0.82, 1};
         rgb[3 * i] = to_level(color.red);
         rgb[3 * i + 1] = to_level(color.green);
         rgb[3 * i + 2] = to_level(color.blue);
@@ -203,43 +218,60 @@ clear_entry(gpointer data)
     g_free(((LimnLegendEntry *) data)->name);
 }
 
-static void
-add_legend(Labels *labels, double width)
+static LimnDisplayList *
+paint_regions_legend(const LimnPainter *painter, GArray *regions, double width)
 {
     g_autoptr(GArray) entries = g_array_new(FALSE, FALSE, sizeof(LimnLegendEntry));
     g_array_set_clear_func(entries, clear_entry);
-    for (guint i = 0; i < MIN(labels->regions->len, MAX_LEGEND); i++) {
-        const Region *region = &g_array_index(labels->regions, Region, i);
+    for (guint i = 0; i < MIN(regions->len, MAX_LEGEND); i++) {
+        const Region *region = &g_array_index(regions, Region, i);
         if (region->hidden)
             continue;
         LimnLegendEntry entry = {.color = region->color, .hatch = region->hatch};
-        if (region->ignored) {
-            entry.name = g_strdup("ignore");
-            entry.color = (LimnColor){0.82, 0.82, 0.82, 1};
-            entry.hatch = LIMN_HATCH_CROSS;
-        } else if (region->name && region->name[0]) {
+        if (region->name && region->name[0])
             entry.name = g_strdup(region->name);
-        } else {
+        else
             entry.name = g_strdup_printf("class %u", region->value);
-        }
-        if (labels->regions->len == 1)
-            entry.hatch = LIMN_HATCH_NONE;
         g_array_append_val(entries, entry);
     }
+    LimnDisplayList *list = limn_paint_legend(
+        painter, (LimnLegendEntry *) (gpointer) entries->data, entries->len, width);
+    if (regions->len <= MAX_LEGEND)
+        return list;
+    LimnTextStyle font = limn_painter_font(painter, LIMN_FONT_MUTED);
+    g_autofree char *note = g_strdup_printf("%u more classes", regions->len - MAX_LEGEND);
+    list->height += limn_text_add_paragraph(list, note, &font, 0, list->height, width,
+                                            LIMN_ANCHOR_START, 0);
+    return list;
+}
+
+static void
+add_legend(Labels *labels, double width)
+{
     LimnDisplayList *list = labels->list;
     double y = list->height + limn_painter_gap(labels->painter);
     g_autoptr(LimnDisplayList) legend =
-        limn_paint_legend(labels->painter, (LimnLegendEntry *) (gpointer) entries->data,
-                          entries->len, width);
+        paint_regions_legend(labels->painter, labels->regions, width);
     limn_display_list_append(list, legend, 0, y);
     list->height = y + legend->height;
-    if (labels->regions->len <= MAX_LEGEND)
-        return;
-    LimnTextStyle font = limn_painter_font(labels->painter, LIMN_FONT_MUTED);
-    g_autofree char *note =
-        g_strdup_printf("%u more classes", labels->regions->len - MAX_LEGEND);
-    list->height += limn_text_add_paragraph(list, note, &font, 0, list->height, width,
-                                            LIMN_ANCHOR_START, 0);
+}
+
+LimnDisplayList *
+limn_paint_class_legend(const LimnPainter *painter, LimnArtifact *artifact, gint64 n,
+                        double width)
+{
+    g_autoptr(GHashTable) counts = g_hash_table_new(NULL, NULL);
+    for (gint64 i = 0; i < n; i++) {
+        LimnPanel panel = {.artifact = artifact, .item = i};
+        LimnImage *image = label_image(&panel);
+        if (!image)
+            continue;
+        int columns, rows;
+        g_autofree guint32 *labels = limn_mask_labels(image, &columns, &rows);
+        count_values(counts, labels, (gsize) columns * rows);
+    }
+    g_autoptr(GArray) regions = describe_regions(painter, artifact->classes, counts);
+    return paint_regions_legend(painter, regions, width);
 }
 
 static void
@@ -264,9 +296,9 @@ limn_paint_labelmap(const LimnPainter *painter, const LimnPanel *panel, double w
     if (!image)
         return labels.list;
     labels.labels = limn_mask_labels(image, &labels.width, &labels.height);
-    labels.regions = g_array_new(FALSE, FALSE, sizeof(Region));
-    count_regions(&labels);
-    describe_regions(&labels);
+    g_autoptr(GHashTable) counts = g_hash_table_new(NULL, NULL);
+    count_values(counts, labels.labels, (gsize) labels.width * labels.height);
+    labels.regions = describe_regions(painter, panel->artifact->classes, counts);
     if (panel->with_picture && panel->artifact->picture != image)
         labels.picture = panel->artifact->picture;
     double shown = width * painter->shrink;

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/figure/colormap.h"
 #include "engine/figure/paint.h"
+#include "engine/figure/text-layout.h"
 
 // A grid of this many panels is as much as a page can show; the rest is said in a note.
 #define MAX_STACK 400
-
-#include "engine/figure/text-layout.h"
 
 typedef struct {
     const LimnPainter *painter;
@@ -48,11 +46,9 @@ add_row(Stack *stack, gint64 first)
 }
 
 static void
-add_legend(Stack *stack, double width)
+add_colorbar(Stack *stack, double width)
 {
     const LimnFigureOptions *options = stack->painter->options;
-    if (stack->artifact->kind != LIMN_ARTIFACT_HEATMAP || !options->show_colorbar)
-        return;
     g_autoptr(LimnDisplayList) bar = limn_paint_colorbar(
         stack->painter, stack->artifact, &stack->scale, options->colormap, width);
     limn_display_list_append(stack->list, bar, 0, stack->list->height);
@@ -62,6 +58,20 @@ add_legend(Stack *stack, double width)
                             limn_panel_picture(stack->artifact, 0, &rect) != NULL;
     limn_paint_map_notes(stack->painter, stack->list, stack->artifact, with_picture,
                          width);
+}
+
+static void
+add_legend(Stack *stack, double width)
+{
+    LimnArtifactKind kind = stack->artifact->kind;
+    if (kind == LIMN_ARTIFACT_HEATMAP && stack->painter->options->show_colorbar)
+        add_colorbar(stack, width);
+    if (kind != LIMN_ARTIFACT_LABELMAP)
+        return;
+    g_autoptr(LimnDisplayList) legend =
+        limn_paint_class_legend(stack->painter, stack->artifact, stack->n, width);
+    limn_display_list_append(stack->list, legend, 0, stack->list->height);
+    stack->list->height += legend->height;
 }
 
 LimnDisplayList *

@@ -198,6 +198,14 @@ add_note(Words *words, const char *text)
                                 words->width, LIMN_ANCHOR_START, 0);
 }
 
+// The name of a text, where it has one beside itself (the picture that it belongs to).
+static void
+add_name(Words *words, const char *label)
+{
+    if (label && strcmp(label, words->item->text) != 0)
+        add_note(words, label);
+}
+
 static void
 add_notes(Words *words)
 {
@@ -320,6 +328,7 @@ limn_paint_words(const LimnPainter *painter, const LimnPanel *panel, double widt
         if (words.list->height > 0)
             words.list->height += limn_painter_gap(painter);
         words.item = texts->pdata[i];
+        add_name(&words, limn_panel_label(panel->artifact, i));
         add_item(&words);
     }
     if (panel->with_legend) {

@@ -89,6 +89,9 @@ LimnDisplayList *limn_paint_colorbar(const LimnPainter *painter,
 void limn_paint_map_notes(const LimnPainter *painter, LimnDisplayList *list,
                           const LimnArtifact *artifact, gboolean with_picture,
                           double width);
+// The classes that occur in the first n label maps of an artifact.
+LimnDisplayList *limn_paint_class_legend(const LimnPainter *painter,
+                                         LimnArtifact *artifact, gint64 n, double width);
 // What colours of words mean; NULL when no item has a word.
 LimnDisplayList *limn_paint_words_legend(const LimnPainter *painter,
                                          LimnArtifact *const *artifacts, guint n,

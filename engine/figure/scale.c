@@ -144,7 +144,7 @@ nice_step(double rough)
 static void
 set_ticks(LimnTicks *ticks, double min, double max, double step)
 {
-    double slack = 1e-7;
+    double slack = 1e-5; // of a step: ends that rounding has moved keep their tick
     double first = ceil(min / step - slack);
     double last = floor(max / step + slack);
     ticks->step = step;

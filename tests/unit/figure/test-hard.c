@@ -353,6 +353,35 @@ test_many_classes(void)
     g_assert_cmphex(cell(svg, 0, 40, 5, 0), ==, 0x000000);
 }
 
+// Label maps of a stack have one legend, and a class looks the same in all of them.
+static void
+test_label_stack(void)
+{
+    g_autoptr(LimnArtifact) artifact =
+        limn_artifact_new(LIMN_ARTIFACT_LABELMAP, "labels");
+    artifact->pictures =
+        g_ptr_array_new_with_free_func((GDestroyNotify) limn_image_unref);
+    for (int i = 0; i < 3; i++) {
+        LimnImage *labels = limn_image_new(4, 4, LIMN_PIXELS_GREY, LIMN_DEPTH_U8, NULL);
+        memset(labels->data, i, 8);
+        memset((guint8 *) labels->data + 8, 7, 8);
+        g_ptr_array_add(artifact->pictures, labels);
+    }
+    artifact->classes = limn_class_table_new();
+    limn_class_table_add(artifact->classes, 7, "seven", (guint8[]){200, 0, 0});
+    LimnFigureOptions options = default_options();
+    g_autoptr(TestingSvg) svg = svg_of(artifact, &options);
+    int n_seven = 0;
+    for (guint i = 0; i < svg->texts->len; i++)
+        n_seven += strcmp(((TestingText *) svg->texts->pdata[i])->text, "seven") == 0;
+    g_assert_cmpint(n_seven, ==, 1);
+    for (int i = 0; i < 3; i++) {
+        g_autofree char *name = g_strdup_printf("class %d", i);
+        g_assert_nonnull(testing_svg_find(svg, name));
+        g_assert_cmphex(cell(svg, i, 4, 1, 3), ==, 0xc80000);
+    }
+}
+
 // Ignored pixels have a hatch and a name of their own.
 static void
 test_ignore(void)
@@ -474,6 +503,7 @@ main(int argc, char **argv)
     g_test_add_func("/hard/B34-words-contrast", test_words_contrast);
     g_test_add_func("/hard/B35-palette", test_palette);
     g_test_add_func("/hard/B35-many-classes", test_many_classes);
+    g_test_add_func("/hard/B35-label-stack", test_label_stack);
     g_test_add_func("/hard/B76-clipped-labels", test_clipped_labels);
     g_test_add_func("/hard/B77-overlay-size", test_overlay_size);
     g_test_add_func("/hard/B77-resolution", test_resolution);

@@ -164,7 +164,7 @@ test_ticks_property(void)
         limn_ticks_compute(&ticks, min, max, target);
         g_assert_cmpint(ticks.n, >=, 2);
         g_assert_cmpint(ticks.n, <=, MAX(target, 4));
-        double slack = (max - min) * 1e-5;
+        double slack = (max - min) * 2e-5;
         g_assert_cmpfloat(ticks.first, >=, min - slack);
         g_assert_cmpfloat(ticks.first + (ticks.n - 1) * ticks.step, <=, max + slack);
     }
