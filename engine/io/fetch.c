@@ -2,6 +2,7 @@
 
 #include "engine/io/fetch.h"
 
+#include <glib/gstdio.h>
 #include <string.h>
 
 #include "engine/base/error.h"
@@ -337,9 +338,16 @@ fetch_all(const LimnFetchOptions *options, LimnJob *job, GCancellable *cancellab
           GError **error)
 {
     g_auto(LimnFetcher) fetcher = {.job = job, .cancellable = cancellable};
-    return fetcher_init(&fetcher, options, error) &&
-           limn_make_directory(options->directory, error) &&
-           fetch_small_files(&fetcher, error) && fetch_weights(&fetcher, error);
+    gboolean made = !g_file_test(options->directory, G_FILE_TEST_EXISTS);
+    if (!fetcher_init(&fetcher, options, error) ||
+        !limn_make_directory(options->directory, error)) {
+        return FALSE;
+    }
+    gboolean ok = fetch_small_files(&fetcher, error) && fetch_weights(&fetcher, error);
+    if (!ok && made) {
+        g_rmdir(options->directory); // when it is still empty
+    }
+    return ok;
 }
 
 gboolean

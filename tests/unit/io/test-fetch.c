@@ -606,6 +606,14 @@ test_missing(Fixture *fixture, gconstpointer data)
     g_hash_table_remove(fixture->hub.files, "config.json");
     g_assert_false(fetch(fixture, &error));
     assert_failed(fixture, error, LIMN_ERROR_FAILED, "no such checkpoint");
+    g_clear_error(&error);
+    // A folder that was made for nothing does not stay.
+    g_autofree char *folder = g_build_filename(fixture->folder, "new", NULL);
+    const LimnFetchOptions options = {
+        .name = NAME, .directory = folder, .base = fixture->hub.hub_url};
+    g_assert_false(limn_fetch_checkpoint(&options, NULL, &error));
+    g_assert_error(error, LIMN_ERROR, LIMN_ERROR_FAILED);
+    g_assert_false(exists(fixture, "new"));
 }
 
 static void
