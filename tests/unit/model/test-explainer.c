@@ -10,9 +10,10 @@
 #include "engine/io/json.h"
 #include "engine/io/npy.h"
 #include "engine/io/picture.h"
-#include "engine/model/clip-private.h"
+#include "engine/model/explainer-attention.h"
+#include "engine/model/explainer-grad-eclip.h"
+#include "engine/model/explainer-private.h"
 #include "engine/model/explainer-rise.h"
-#include "engine/model/explainer.h"
 #include "tests/unit/loader-test.h"
 
 typedef struct {
