@@ -5,6 +5,10 @@
 // cairo (screen preview, PDF, PNG) and an SVG writer of our own (text stays text, cells
 // stay crisp). The command line, the export dialog and its preview use this interface.
 // Sizes are millimetres and points; bytes are repeatable (dates fixed).
+//
+// Kinds: heatmap, labelmap, pictures, text, series, table; an array of one dimension is
+// drawn as a curve, of two to four as maps. In a series the first column is x and every
+// further number column a curve; columns "NAME low" and "NAME high" are the band of NAME.
 
 #include "engine/study/artifact.h"
 
