@@ -125,13 +125,8 @@ to_byte(double value, double min, double scale)
 }
 
 static void
-conversion_init(Conversion *conversion, const LimnImage *image, LimnRangeRule rule)
+conversion_init(Conversion *conversion, const LimnImage *image, double min, double max)
 {
-    double min, max;
-    limn_image_type_range(image, &min, &max);
-    if (rule == LIMN_RANGE_DATA && !limn_image_range(image, &min, &max)) {
-        min = max = 0;
-    }
     *conversion = (Conversion){
         .image = image,
         .channels = limn_pixels_channels(image->pixels),
@@ -208,11 +203,13 @@ is_key(const LimnImage *image, gsize first, int colours)
     return TRUE;
 }
 
-// All pixels as RGB (size 3) or RGBA (size 4).
+// The functions below write n pixels, the first at index `first`, as RGB (size 3) or RGBA
+// (size 4).
 static void
-convert_palette(const Conversion *conversion, guint8 *out, gsize size, gsize n)
+convert_palette(const Conversion *conversion, gsize first, gsize n, guint8 *out,
+                gsize size)
 {
-    const guint8 *index = conversion->image->data;
+    const guint8 *index = (const guint8 *) conversion->image->data + first;
     for (gsize i = 0; i < n; i++) {
         memcpy(out + size * i, conversion->palette + 4 * index[i], size);
     }
@@ -220,11 +217,11 @@ convert_palette(const Conversion *conversion, guint8 *out, gsize size, gsize n)
 
 // The common case without alpha and key: one look-up per sample.
 static void
-convert_bytes(const Conversion *conversion, guint8 *out, gsize size, gsize n)
+convert_bytes(const Conversion *conversion, gsize first, gsize n, guint8 *out, gsize size)
 {
-    const guint8 *from = conversion->image->data;
-    const guint8 *table = conversion->table;
     gsize step = (gsize) conversion->channels;
+    const guint8 *from = (const guint8 *) conversion->image->data + first * step;
+    const guint8 *table = conversion->table;
     gsize green = conversion->colours == 3 ? 1 : 0;
     for (gsize i = 0; i < n; i++, from += step, out += size) {
         out[0] = table[from[0]];
@@ -237,25 +234,83 @@ convert_bytes(const Conversion *conversion, guint8 *out, gsize size, gsize n)
 }
 
 static void
-convert_samples(const Conversion *conversion, guint8 *out, gsize size, gsize n)
+convert_samples(const Conversion *conversion, gsize first, gsize n, guint8 *out,
+                gsize size)
 {
     const LimnImage *image = conversion->image;
     gboolean has_alpha = conversion->channels > conversion->colours;
     gboolean has_key = image->has_key && !has_alpha && conversion->table != NULL;
     gsize green = conversion->colours == 3 ? 1 : 0;
     for (gsize i = 0; i < n; i++, out += size) {
-        gsize first = i * (gsize) conversion->channels;
-        out[0] = colour_byte(conversion, first);
-        out[1] = colour_byte(conversion, first + green);
-        out[2] = colour_byte(conversion, first + 2 * green);
+        gsize at = (first + i) * (gsize) conversion->channels;
+        out[0] = colour_byte(conversion, at);
+        out[1] = colour_byte(conversion, at + green);
+        out[2] = colour_byte(conversion, at + 2 * green);
         if (size < 4) {
             continue;
         }
         if (has_alpha) {
-            out[3] = alpha_byte(image, first + (gsize) conversion->colours);
+            out[3] = alpha_byte(image, at + (gsize) conversion->colours);
         } else {
-            out[3] = has_key && is_key(image, first, conversion->colours) ? 0 : 255;
+            out[3] = has_key && is_key(image, at, conversion->colours) ? 0 : 255;
         }
+    }
+}
+
+static void
+convert_pixels(const Conversion *conversion, gsize first, gsize n, guint8 *out,
+               gsize size)
+{
+    const LimnImage *image = conversion->image;
+    gboolean plain =
+        size == 3 || (conversion->channels == conversion->colours && !image->has_key);
+    if (conversion->palette != NULL) {
+        convert_palette(conversion, first, n, out, size);
+    } else if (image->depth == LIMN_DEPTH_U8 && plain) {
+        convert_bytes(conversion, first, n, out, size);
+    } else {
+        convert_samples(conversion, first, n, out, size);
+    }
+}
+
+// The part at (x, y) of the size of `part`.
+static void
+convert_part(const LimnImage *image, double min, double max, int x, int y,
+             LimnImage *part)
+{
+    Conversion conversion;
+    conversion_init(&conversion, image, min, max);
+    gsize stride = limn_image_stride(part);
+    gsize size = (gsize) limn_pixels_channels(part->pixels);
+    for (int row = 0; row < part->height; row++) {
+        gsize first = (gsize) (y + row) * (gsize) image->width + (gsize) x;
+        convert_pixels(&conversion, first, (gsize) part->width,
+                       (guint8 *) part->data + (gsize) row * stride, size);
+    }
+    conversion_clear(&conversion);
+}
+
+static LimnImage *
+new_converted(const LimnImage *image, int width, int height, LimnPixels pixels,
+              GError **error)
+{
+    LimnImage *converted = limn_image_new(width, height, pixels, LIMN_DEPTH_U8, error);
+    if (converted != NULL) {
+        converted->orientation = image->orientation;
+        converted->lossy = image->lossy;
+        converted->cmyk = image->cmyk;
+        converted->format = image->format;
+    }
+    return converted;
+}
+
+void
+limn_image_rule_range(const LimnImage *image, LimnRangeRule rule, double *min,
+                      double *max)
+{
+    limn_image_type_range(image, min, max);
+    if (rule == LIMN_RANGE_DATA && !limn_image_range(image, min, max)) {
+        *min = *max = 0;
     }
 }
 
@@ -263,29 +318,27 @@ static LimnImage *
 convert(LimnImage *image, LimnPixels pixels, LimnRangeRule rule, GError **error)
 {
     LimnImage *converted =
-        limn_image_new(image->width, image->height, pixels, LIMN_DEPTH_U8, error);
-    if (converted == NULL) {
-        return NULL;
+        new_converted(image, image->width, image->height, pixels, error);
+    double min, max;
+    if (converted != NULL) {
+        limn_image_rule_range(image, rule, &min, &max);
+        convert_part(image, min, max, 0, 0, converted);
     }
-    converted->orientation = image->orientation;
-    converted->lossy = image->lossy;
-    converted->cmyk = image->cmyk;
-    converted->format = image->format;
-    Conversion conversion;
-    conversion_init(&conversion, image, rule);
-    gsize n = (gsize) image->width * (gsize) image->height;
-    gsize size = (gsize) limn_pixels_channels(pixels);
-    gboolean plain =
-        size == 3 || (conversion.channels == conversion.colours && !image->has_key);
-    if (conversion.palette != NULL) {
-        convert_palette(&conversion, converted->data, size, n);
-    } else if (image->depth == LIMN_DEPTH_U8 && plain) {
-        convert_bytes(&conversion, converted->data, size, n);
-    } else {
-        convert_samples(&conversion, converted->data, size, n);
-    }
-    conversion_clear(&conversion);
     return converted;
+}
+
+LimnImage *
+limn_image_part_to_rgba8(LimnImage *image, double min, double max, int x, int y,
+                         int width, int height, GError **error)
+{
+    g_return_val_if_fail(x >= 0 && y >= 0 && width <= image->width - x &&
+                             height <= image->height - y,
+                         NULL);
+    LimnImage *part = new_converted(image, width, height, LIMN_PIXELS_RGBA, error);
+    if (part != NULL) {
+        convert_part(image, min, max, x, y, part);
+    }
+    return part;
 }
 
 // 8-bit samples that RANGE_TYPE leaves as they are.

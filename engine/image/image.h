@@ -87,6 +87,14 @@ LimnImage *limn_image_to_rgb8(LimnImage *image, LimnRangeRule rule, GError **err
 // For display: as above with alpha kept (RGBA, not premultiplied).
 LimnImage *limn_image_to_rgba8(LimnImage *image, LimnRangeRule rule, GError **error);
 
+// A part as RGBA with samples from min to max mapped to 0..255: for pictures whose whole
+// would take too much memory, and for ranges that the user set. The part is inside.
+LimnImage *limn_image_part_to_rgba8(LimnImage *image, double min, double max, int x,
+                                    int y, int width, int height, GError **error);
+// The range that a rule stands for; 0 and 0 for data without a finite sample.
+void limn_image_rule_range(const LimnImage *image, LimnRangeRule rule, double *min,
+                           double *max);
+
 // min and max of the finite samples (alpha left out); FALSE when there is none.
 gboolean limn_image_range(const LimnImage *image, double *min, double *max);
 // The stored number at a place (channel 0 of an indexed picture is the index).

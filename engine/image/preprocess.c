@@ -122,6 +122,8 @@ diagnose_range(const LimnImage *image, LimnRangeRule rule, LimnJob *job)
     }
 }
 
+// A picture whose resized bytes become those of the resized RGB picture by dropping alpha
+// or repeating grey: itself where it can be, else as RGB.
 static LimnImage *
 prepare_colours(LimnImage *image, const LimnPreprocess *options, LimnJob *job,
                 GError **error)
@@ -129,7 +131,10 @@ prepare_colours(LimnImage *image, const LimnPreprocess *options, LimnJob *job,
     LimnRangeRule rule =
         options->data_range ? LIMN_RANGE_DATA : limn_image_default_range(image);
     diagnose_range(image, rule, job);
-    return limn_image_to_rgb8(image, rule, error);
+    gboolean plain =
+        image->depth == LIMN_DEPTH_U8 && image->bits == 8 && rule == LIMN_RANGE_TYPE &&
+        (image->pixels == LIMN_PIXELS_GREY || image->pixels == LIMN_PIXELS_RGBA);
+    return plain ? limn_image_ref(image) : limn_image_to_rgb8(image, rule, error);
 }
 
 // [h, w, 3] bytes to [3, h, w] floats: (v / 255 - mean) / std, each step in float32.
@@ -182,10 +187,10 @@ check_options(const LimnPreprocess *options, GError **error)
     return TRUE;
 }
 
-// Fills everything but the tensor. `rgb` is what the plan applies to, `source` the
+// Fills everything but the tensor. `colours` is what the plan applies to, `source` the
 // picture whose pixels the rectangle is measured in.
 static gboolean
-apply_plan(LimnPreprocessed *result, LimnImage *rgb, const LimnImage *source,
+apply_plan(LimnPreprocessed *result, LimnImage *colours, const LimnImage *source,
            const Plan *plan, const LimnPreprocess *options, LimnJob *job, GError **error)
 {
     LimnFilter filter = options->bilinear ? LIMN_FILTER_TRIANGLE : LIMN_FILTER_BICUBIC;
@@ -201,9 +206,11 @@ apply_plan(LimnPreprocessed *result, LimnImage *rgb, const LimnImage *source,
         .width = plan->window_width * width / plan->width,
         .height = plan->window_height * height / plan->height,
     };
-    result->image = limn_resample_window(rgb, filter, plan->width, plan->height,
-                                         plan->left, plan->top, plan->window_width,
-                                         plan->window_height, job, error);
+    g_autoptr(LimnImage) window = limn_resample_window(
+        colours, filter, plan->width, plan->height, plan->left, plan->top,
+        plan->window_width, plan->window_height, job, error);
+    result->image =
+        window != NULL ? limn_image_to_rgb8(window, LIMN_RANGE_TYPE, error) : NULL;
     return result->image != NULL;
 }
 
@@ -214,25 +221,25 @@ limn_preprocess(LimnImage *image, const LimnPreprocess *options, LimnJob *job,
     if (!check_options(options, error)) {
         return NULL;
     }
-    g_autoptr(LimnImage) rgb = prepare_colours(image, options, job, error);
-    if (rgb == NULL) {
+    g_autoptr(LimnImage) colours = prepare_colours(image, options, job, error);
+    if (colours == NULL) {
         return NULL;
     }
     Plan plan;
     if (options->mode == LIMN_PREPROCESS_CLIP) {
-        if (!plan_clip(rgb, options, &plan, error)) {
+        if (!plan_clip(colours, options, &plan, error)) {
             return NULL;
         }
     } else {
-        LimnImage *limited = apply_limit(rgb, options, job, error);
-        limn_image_unref(rgb);
-        rgb = limited;
-        if (rgb == NULL || !plan_keep(rgb, options, &plan, error)) {
+        LimnImage *limited = apply_limit(colours, options, job, error);
+        limn_image_unref(colours);
+        colours = limited;
+        if (colours == NULL || !plan_keep(colours, options, &plan, error)) {
             return NULL;
         }
     }
     g_autoptr(LimnPreprocessed) result = g_new0(LimnPreprocessed, 1);
-    if (!apply_plan(result, rgb, image, &plan, options, job, error)) {
+    if (!apply_plan(result, colours, image, &plan, options, job, error)) {
         return NULL;
     }
     result->tensor = normalise(result->image, options, error);

@@ -14,7 +14,7 @@ typedef enum {
 
 // The pixels [left, left + window_width) x [top, top + window_height) of `image` resized
 // to width x height, without computing the others: the same bytes as resizing and
-// cropping. `image` is RGB or RGBA U8 (RGBA: four independent channels).
+// cropping. `image` is GREY, RGB or RGBA U8 (four independent channels).
 LimnImage *limn_resample_window(LimnImage *image, LimnFilter filter, int width,
                                 int height, int left, int top, int window_width,
                                 int window_height, LimnJob *job, GError **error);

@@ -7,14 +7,14 @@
 #include "engine/image/image.h"
 
 // Pillow's 8-bit bicubic with antialias (a = -0.5), 22-bit fixed point, horizontal pass
-// first; bit for bit. `image` is RGB U8.
+// first; bit for bit. `image` is GREY, RGB or RGBA U8 (RGBA: four independent channels).
 LimnImage *limn_resize_bicubic(LimnImage *image, int width, int height, LimnJob *job,
                                GError **error);
 // The same scheme with the triangle kernel (bilinear) for models that ask for it.
 LimnImage *limn_resize_bilinear_antialias(LimnImage *image, int width, int height,
                                           LimnJob *job, GError **error);
-// Averages over the covered area (box filter), for thumbnails. `image` is RGB or RGBA U8;
-// the channels of RGBA are independent (the caller premultiplies).
+// Averages over the covered area (box filter), for thumbnails; the caller premultiplies
+// RGBA.
 LimnImage *limn_resize_area(LimnImage *image, int width, int height, LimnJob *job,
                             GError **error);
 // Nearest neighbour (the sample at the centre of each new pixel), every kind of picture;

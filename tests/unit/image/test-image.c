@@ -268,6 +268,28 @@ test_hard_b04(void)
     }
 }
 
+// A part is what the whole shows there.
+static void
+test_parts(void)
+{
+    for (int pixels = LIMN_PIXELS_GREY; pixels <= LIMN_PIXELS_INDEXED; pixels++) {
+        g_autoptr(LimnImage) image = test_pattern(31, 17, (LimnPixels) pixels);
+        g_autoptr(LimnImage) whole = limn_image_to_rgba8(image, LIMN_RANGE_DATA, NULL);
+        double min, max;
+        limn_image_rule_range(image, LIMN_RANGE_DATA, &min, &max);
+        g_autoptr(LimnImage) part =
+            limn_image_part_to_rgba8(image, min, max, 5, 4, 20, 13, NULL);
+        for (int y = 0; y < 13; y++) {
+            for (int x = 0; x < 20; x++) {
+                for (int c = 0; c < 4; c++) {
+                    g_assert_cmpfloat(limn_image_get_sample(part, x, y, c), ==,
+                                      limn_image_get_sample(whole, x + 5, y + 4, c));
+                }
+            }
+        }
+    }
+}
+
 static void
 test_floats(void)
 {
@@ -340,6 +362,7 @@ main(int argc, char **argv)
     g_test_add_func("/image/palette", test_palette);
     g_test_add_func("/image/transparent-key", test_transparent_key);
     g_test_add_func("/image/shared", test_shared);
+    g_test_add_func("/image/parts", test_parts);
     g_test_add_func("/image/floats", test_floats);
     g_test_add_func("/image/constant", test_constant);
     g_test_add_func("/hard/B03-16-bit", test_hard_b03);

@@ -107,6 +107,28 @@ test_window_is_crop(void)
     }
 }
 
+// Grey and RGB, and RGB with and without alpha, go the same way.
+static void
+test_kinds_agree(void)
+{
+    g_autoptr(LimnImage) rgba = test_pattern(53, 37, LIMN_PIXELS_RGBA);
+    g_autoptr(LimnImage) grey = test_pattern(53, 37, LIMN_PIXELS_GREY);
+    LimnImage *images[] = {rgba, grey};
+    static const int sizes[][2] = {{11, 90}, {120, 7}, {53, 9}, {5, 5}};
+    for (int i = 0; i < 2; i++) {
+        g_autoptr(LimnImage) rgb = limn_image_to_rgb8(images[i], LIMN_RANGE_TYPE, NULL);
+        for (gsize s = 0; s < G_N_ELEMENTS(sizes); s++) {
+            g_autoptr(LimnImage) direct =
+                limn_resize_bicubic(images[i], sizes[s][0], sizes[s][1], NULL, NULL);
+            g_autoptr(LimnImage) expected =
+                limn_resize_bicubic(rgb, sizes[s][0], sizes[s][1], NULL, NULL);
+            g_autoptr(LimnImage) found =
+                limn_image_to_rgb8(direct, LIMN_RANGE_TYPE, NULL);
+            assert_same_pixels(found, expected);
+        }
+    }
+}
+
 static void
 test_threads(void)
 {
@@ -289,6 +311,7 @@ main(int argc, char **argv)
     g_test_add_func("/resample/reference-bytes", test_reference_bytes);
     g_test_add_func("/resample/plain-version", test_plain_version);
     g_test_add_func("/resample/window-is-crop", test_window_is_crop);
+    g_test_add_func("/resample/kinds-agree", test_kinds_agree);
     g_test_add_func("/resample/threads", test_threads);
     g_test_add_func("/resample/cancelled", test_cancelled);
     g_test_add_func("/resample/errors", test_errors);
