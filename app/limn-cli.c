@@ -9,6 +9,7 @@
 #include "engine/base/error.h"
 #include "engine/method/operations.h"
 #include "engine/study/suggest.h"
+#include "engine/svg/svg.h"
 
 #include <glib/gi18n-lib.h>
 #include <locale.h>
@@ -70,6 +71,7 @@ main(int argc, char **argv)
     bindtextdomain(GETTEXT_PACKAGE, LIMN_LOCALEDIR);
     bind_textdomain_codeset(GETTEXT_PACKAGE, "UTF-8");
     limn_registry_set(limn_operations);
+    limn_svg_init();
     if (argc < 2) {
         return limn_cli_usage_error(_("a verb is missing (try: limn-cli --help)"));
     }

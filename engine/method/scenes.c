@@ -335,9 +335,6 @@ const LimnOperation limn_operation_scenes = {
         "built-in shapes, or icon sets in the JSON of Iconify (several open emoji sets "
         "share names, so that one style can be held out to ask whether a model knows "
         "the thing or the drawing)."),
-    .paper = {.title = "Small worlds: scenes with exact truth",
-              .authors = "Limn",
-              .venue = "manual"},
     .inputs = inputs,
     .parameters = parameters,
     .outputs = outputs,
