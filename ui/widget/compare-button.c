@@ -4,8 +4,8 @@
 #include "ui/widget/compare-button.h"
 
 #include "ui/model/document-edit.h"
-#include "ui/widget/helpers.h"
 #include "ui/model/method-list.h"
+#include "ui/widget/helpers.h"
 
 #include <glib/gi18n-lib.h>
 
@@ -96,7 +96,7 @@ sync_choices(LimnCompareButton *self, const LimnPaneState *pane)
 }
 
 static void
-sync(LimnCompareButton *self)
+update_state(LimnCompareButton *self)
 {
     const LimnStudyData *data = self->doc ? limn_document_get_data(self->doc) : NULL;
     const LimnPaneState *pane;
@@ -181,6 +181,6 @@ limn_compare_button_set_document(LimnCompareButton *self, LimnDocument *doc)
         g_signal_handlers_disconnect_by_data(self->doc, self);
     g_set_object(&self->doc, doc);
     if (doc)
-        g_signal_connect_swapped(doc, "data-changed", G_CALLBACK(sync), self);
-    sync(self);
+        g_signal_connect_swapped(doc, "data-changed", G_CALLBACK(update_state), self);
+    update_state(self);
 }

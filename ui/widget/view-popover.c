@@ -216,7 +216,7 @@ set_number(GtkWidget *entry, double value)
 }
 
 static void
-sync(LimnViewPopover *self)
+update_state(LimnViewPopover *self)
 {
     const LimnStudyView *view;
 
@@ -328,6 +328,6 @@ limn_view_popover_set_document(LimnViewPopover *self, LimnDocument *doc)
         g_signal_handlers_disconnect_by_data(self->doc, self);
     g_set_object(&self->doc, doc);
     if (doc)
-        g_signal_connect_swapped(doc, "view-changed", G_CALLBACK(sync), self);
-    sync(self);
+        g_signal_connect_swapped(doc, "view-changed", G_CALLBACK(update_state), self);
+    update_state(self);
 }

@@ -4,7 +4,7 @@
 #include "ui/widget/word-button.h"
 
 #include "engine/figure/palette.h"
-#include "ui/view/theme.h"
+#include "ui/view/view-theme.h"
 
 #include <glib/gi18n-lib.h>
 #include <math.h>
@@ -48,7 +48,7 @@ limn_word_color(double strength, gboolean dark, GdkRGBA *color)
 static void
 update_ink(LimnWordButton *button)
 {
-    gboolean dark = limn_theme_is_dark(GTK_WIDGET(button));
+    gboolean dark = limn_view_is_dark(GTK_WIDGET(button));
     LimnColor ink = limn_color_readable_on(word_color(button->strength, dark));
     g_autoptr(PangoAttrList) attributes = pango_attr_list_new();
 
@@ -70,7 +70,7 @@ snapshot(GtkWidget *widget, GtkSnapshot *snapshot)
 {
     LimnWordButton *button = LIMN_WORD_BUTTON(widget);
     graphene_rect_t bounds; // with the padding
-    gboolean dark = limn_theme_is_dark(widget);
+    gboolean dark = limn_view_is_dark(widget);
     GtkStateFlags state = gtk_widget_get_state_flags(widget);
     GskRoundedRect outline;
     GdkRGBA color, edge = dark ? (GdkRGBA){1, 1, 1, 0.14} : (GdkRGBA){0, 0, 0, 0.14};

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The sentences of a study with their scores. Choosing one shows it in the active pane.
+
+#include "ui/model/document.h"
+
+#include <gtk/gtk.h>
+
+#define LIMN_TYPE_PROMPT_LIST (limn_prompt_list_get_type())
+G_DECLARE_FINAL_TYPE(LimnPromptList, limn_prompt_list, LIMN, PROMPT_LIST, GtkWidget)
+
+GtkWidget *limn_prompt_list_new(LimnDocument *doc);
+void limn_prompt_list_sync(LimnPromptList *list);
+// FALSE until every sentence has a score. Probabilities over all sentences.
+gboolean limn_prompt_list_get_probability(LimnDocument *doc, guint prompt, double *value);
