@@ -270,10 +270,11 @@ check_header(Decoder *decoder, GError **error)
     }
     guint64 blocks = (guint64) ((jpeg->image_width + 7) / 8) *
                      (guint64) ((jpeg->image_height + 7) / 8);
-    // Only a table of 32767 empty blocks takes less than a bit each; the first pass and
-    // the colours' mean values never do. Arithmetic coding knows no such bound.
+    // A block takes a bit for its mean and, in one pass, another for the rest. At least
+    // one component has a quarter of the blocks, however the sampling factors are chosen.
+    // Arithmetic coding knows no such bound.
     guint64 bits = jpeg->progressive_mode ? 1 : 2;
-    guint64 least = jpeg->arith_code ? 0 : blocks * bits / 8;
+    guint64 least = jpeg->arith_code ? 0 : blocks * bits / 8 / 4;
     guint64 kept = 0;
     if (jpeg_has_multiple_scans(jpeg)) {
         kept = blocks * 64 * sizeof(JCOEF) * (guint64) n;

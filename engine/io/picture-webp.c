@@ -18,6 +18,8 @@
 #include "engine/base/error.h"
 #include "engine/io/picture-private.h"
 
+#define STEP_BYTES ((gsize) 64 << 10)
+
 static guint32
 read_u32(const guint8 *p)
 {
@@ -89,6 +91,26 @@ read_features(const LimnPictureSource *source, WebPBitstreamFeatures *features,
                                    features->has_alpha ? 4 : 3, 0, 0, error);
 }
 
+// Decodes what there is, a piece at a time, so that cancelling is noticed.
+static gboolean
+decode(const LimnPictureSource *source, WebPIDecoder *decoder, int height, GError **error)
+{
+    VP8StatusCode status = VP8_STATUS_SUSPENDED;
+    for (gsize n = 0; status == VP8_STATUS_SUSPENDED && n < source->size;) {
+        n = MIN(n + STEP_BYTES, source->size);
+        if (!limn_job_check(source->job, error)) {
+            return FALSE;
+        }
+        status = WebPIUpdate(decoder, source->data, n);
+    }
+    if (status == VP8_STATUS_SUSPENDED || status == VP8_STATUS_NOT_ENOUGH_DATA) {
+        int rows = 0;
+        WebPIDecGetRGB(decoder, &rows, NULL, NULL, NULL);
+        return limn_picture_set_truncated(source, rows, height, error);
+    }
+    return status == VP8_STATUS_OK || set_error(source, status, error);
+}
+
 static LimnImage *
 webp_load(const LimnPictureSource *source, GError **error)
 {
@@ -113,13 +135,15 @@ webp_load(const LimnPictureSource *source, GError **error)
     config.output.u.RGBA.rgba = image->data;
     config.output.u.RGBA.stride = (int) stride;
     config.output.u.RGBA.size = stride * (gsize) image->height;
-    VP8StatusCode status = WebPDecode(source->data, source->size, &config);
-    WebPFreeDecBuffer(&config.output);
-    if (status != VP8_STATUS_OK) {
-        set_error(source, status, error);
+    WebPIDecoder *decoder = WebPIDecode(NULL, 0, &config);
+    if (decoder == NULL) {
+        set_error(source, VP8_STATUS_OUT_OF_MEMORY, error);
         return NULL;
     }
-    return g_steal_pointer(&image);
+    gboolean done = decode(source, decoder, image->height, error);
+    WebPIDelete(decoder);
+    WebPFreeDecBuffer(&config.output);
+    return done ? g_steal_pointer(&image) : NULL;
 }
 
 static gboolean

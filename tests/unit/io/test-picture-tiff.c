@@ -105,6 +105,9 @@ write_page(TIFF *tiff, const TestTiff *description)
         guint16 extra[] = {(guint16) description->extra};
         TIFFSetField(tiff, TIFFTAG_EXTRASAMPLES, 1, extra);
     }
+    if (description->photometric == PHOTOMETRIC_YCBCR) {
+        TIFFSetField(tiff, TIFFTAG_YCBCRSUBSAMPLING, 1, 1);
+    }
     if (description->photometric == PHOTOMETRIC_PALETTE) {
         guint16 map[3][256];
         for (int i = 0; i < 256; i++) {
@@ -468,6 +471,35 @@ test_jpeg_inside(void)
     g_free(data);
 }
 
+// Luma and neutral chroma: grey. Once converted by the TIFF library, once by the JPEG
+// one.
+static void
+test_ycbcr(void)
+{
+    guint8 data[32 * 16 * 3];
+    for (int i = 0; i < 32 * 16; i++) {
+        data[3 * i] = (guint8) (i % 32 * 6 + 20);
+        data[3 * i + 1] = data[3 * i + 2] = 128;
+    }
+    TestTiff description = base;
+    description.width = 32;
+    description.height = 16;
+    description.samples = 3;
+    description.photometric = PHOTOMETRIC_YCBCR;
+    description.rows_per_strip = 16;
+    description.data = data;
+    for (int jpeg = 0; jpeg < 2; jpeg++) {
+        description.compression = jpeg ? COMPRESSION_JPEG : COMPRESSION_LZW;
+        g_autoptr(LimnImage) image = load_tiff(&description, NULL);
+        g_assert_cmpint(image->pixels, ==, LIMN_PIXELS_RGB);
+        g_assert_cmpint(image->lossy, ==, jpeg);
+        for (int i = 0; i < 32 * 16 * 3; i++) {
+            int difference = ((guint8 *) image->data)[i] - data[i / 3 * 3];
+            g_assert_cmpint(ABS(difference), <, 6);
+        }
+    }
+}
+
 static void
 test_pages(void)
 {
@@ -627,6 +659,7 @@ main(int argc, char **argv)
     g_test_add_func("/tiff/alpha", test_alpha);
     g_test_add_func("/tiff/cmyk", test_cmyk);
     g_test_add_func("/tiff/jpeg-inside", test_jpeg_inside);
+    g_test_add_func("/tiff/ycbcr", test_ycbcr);
     g_test_add_func("/tiff/pages", test_pages);
     g_test_add_func("/tiff/unsupported", test_unsupported);
     g_test_add_func("/tiff/damage", test_damage);
