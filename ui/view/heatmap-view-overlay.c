@@ -8,7 +8,7 @@
 #include "engine/base/number.h"
 #include "engine/figure/legend.h"
 #include "ui/view/heatmap-view-private.h"
-#include "ui/view/theme.h"
+#include "ui/view/view-theme.h"
 
 #include <glib/gi18n-lib.h>
 #include <math.h>
@@ -139,7 +139,7 @@ init_bar(LimnHeatmapView *view, LimnColorbarStyle *style, char **family)
 {
     limn_colorbar_style_init(style);
     limn_colorbar_style_set_scale(style, &view->scale);
-    *family = limn_theme_font_family(GTK_WIDGET(view));
+    *family = limn_view_font_family(GTK_WIDGET(view));
     style->colormap = limn_heatmap_view_effective_colormap(view);
     style->vertical = TRUE;
     style->font = *family;

@@ -54,7 +54,7 @@ struct _LimnHeatmapView {
     GtkWidget *canvas;  // GtkGLArea or GtkDrawingArea, made when realized first
     GtkWidget *drawing; // overlays
     gboolean uses_gl;
-    char *gl_message;
+    char *gl_message, *gl_description;
     LimnHeatmapRenderer *renderer;
     guint redraw_source, fallback_source;
     guint n_frames;

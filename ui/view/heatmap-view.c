@@ -5,7 +5,7 @@
 #include "ui/gl/heatmap-paint.h"
 #include "ui/view/gl-area.h"
 #include "ui/view/heatmap-range.h"
-#include "ui/view/theme.h"
+#include "ui/view/view-theme.h"
 
 #include <math.h>
 #include <string.h>
@@ -145,7 +145,7 @@ update_scene_size(LimnHeatmapView *view)
 gboolean
 limn_heatmap_view_is_dark(LimnHeatmapView *view)
 {
-    return limn_theme_is_dark(GTK_WIDGET(view));
+    return limn_view_is_dark(GTK_WIDGET(view));
 }
 
 const char *
@@ -193,7 +193,7 @@ update_style(LimnHeatmapView *view, double scale)
     memcpy(style->table, limn_colormap_table(limn_heatmap_view_effective_colormap(view)),
            sizeof(style->table));
     limn_colormap_nan(style->nan);
-    limn_theme_canvas_color(limn_heatmap_view_is_dark(view), style->background);
+    limn_view_canvas_color(limn_heatmap_view_is_dark(view), style->background);
     style->min = view->has_scale ? view->scale.min : 0;
     style->max = view->has_scale ? view->scale.max : 1;
     style->scale = scale;
@@ -240,6 +240,8 @@ render_gl(GtkGLArea *area, GdkGLContext *context, LimnHeatmapView *view)
         return FALSE;
     if (view->renderer == NULL)
         view->renderer = limn_heatmap_renderer_new();
+    if (view->gl_description == NULL)
+        view->gl_description = limn_gl_area_describe_current();
     device_transform(view, width, height, scale, &transform);
     update_style(view, scale);
     view->n_frames++;
@@ -477,6 +479,7 @@ finalize(GObject *object)
     g_clear_pointer(&view->mask, limn_image_unref);
     g_free(view->colormap);
     g_free(view->gl_message);
+    g_free(view->gl_description);
     G_OBJECT_CLASS(limn_heatmap_view_parent_class)->finalize(object);
 }
 
@@ -882,6 +885,14 @@ limn_heatmap_view_get_gl_message(LimnHeatmapView *view)
     g_return_val_if_fail(LIMN_IS_HEATMAP_VIEW(view), NULL);
 
     return view->gl_message;
+}
+
+const char *
+limn_heatmap_view_get_gl_description(LimnHeatmapView *view)
+{
+    g_return_val_if_fail(LIMN_IS_HEATMAP_VIEW(view), NULL);
+
+    return view->uses_gl ? view->gl_description : NULL;
 }
 
 guint

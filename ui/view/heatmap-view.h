@@ -93,6 +93,9 @@ LimnCanvasTool limn_heatmap_view_get_tool(LimnHeatmapView *view);
 // TRUE when the pane is drawn by GL; the reason when it is not.
 gboolean limn_heatmap_view_uses_gl(LimnHeatmapView *view);
 const char *limn_heatmap_view_get_gl_message(LimnHeatmapView *view);
+// "OpenGL 4.5 (Core Profile) Mesa 22.3.6, llvmpipe ..." once drawn, NULL before and
+// without GL.
+const char *limn_heatmap_view_get_gl_description(LimnHeatmapView *view);
 // TRUE when nothing that belongs to the picture on screen is still on its way.
 gboolean limn_heatmap_view_is_complete(LimnHeatmapView *view);
 // Frames drawn so far (tests: none while nothing happens).

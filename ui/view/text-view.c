@@ -4,7 +4,7 @@
 #include "ui/view/text-view.h"
 
 #include "engine/figure/scale.h"
-#include "ui/view/theme.h"
+#include "ui/view/view-theme.h"
 #include "ui/widget/word-button.h"
 #include "ui/widget/wrap-box.h"
 
@@ -53,7 +53,7 @@ draw_legend_number(GtkWidget *widget, cairo_t *cr, double value, double at, int 
     g_autoptr(PangoLayout) layout = gtk_widget_create_pango_layout(widget, text);
     PangoFontDescription *font = pango_font_description_copy(
         pango_context_get_font_description(pango_layout_get_context(layout)));
-    gboolean dark = limn_theme_is_dark(widget);
+    gboolean dark = limn_view_is_dark(widget);
     int text_width;
 
     pango_font_description_set_absolute_size(font, 11 * PANGO_SCALE);
@@ -73,7 +73,7 @@ draw_legend(GtkDrawingArea *area, cairo_t *cr, int width, int height, gpointer d
 {
     LimnTextView *view = data;
     GtkWidget *widget = GTK_WIDGET(area);
-    gboolean dark = limn_theme_is_dark(widget);
+    gboolean dark = limn_view_is_dark(widget);
     double from = view->is_signed ? -1 : 0;
 
     for (int i = 0; i < LEGEND_STEPS; i++) {

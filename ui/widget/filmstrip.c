@@ -57,7 +57,7 @@ show_item(GtkListItem *list_item)
 
     gtk_label_set_text(GTK_LABEL(label), limn_folder_item_get_name(item));
     gtk_widget_set_tooltip_text(box, error ? error : limn_folder_item_get_name(item));
-    gtk_picture_set_paintable(GTK_PICTURE(picture), GDK_PAINTABLE(texture));
+    gtk_image_set_from_paintable(GTK_IMAGE(picture), GDK_PAINTABLE(texture));
     gtk_image_set_from_icon_name(GTK_IMAGE(icon), error ? "dialog-warning-symbolic"
                                                         : "limn-picture-symbolic");
     gtk_stack_set_visible_child(GTK_STACK(stack), texture && !error ? picture : icon);
@@ -77,6 +77,7 @@ setup_item(GtkSignalListItemFactory *factory, GtkListItem *list_item, gpointer u
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 3);
     GtkWidget *stack = gtk_stack_new();
     GtkWidget *icon = gtk_image_new();
+    GtkWidget *picture = gtk_image_new();
     GtkWidget *label = limn_label_new(NULL, "caption", FALSE);
 
     gtk_widget_add_css_class(box, "limn-film-item");
@@ -84,7 +85,8 @@ setup_item(GtkSignalListItemFactory *factory, GtkListItem *list_item, gpointer u
     gtk_widget_set_overflow(stack, GTK_OVERFLOW_HIDDEN);
     gtk_widget_set_size_request(stack, PREVIEW, PREVIEW);
     gtk_stack_add_named(GTK_STACK(stack), icon, "icon");
-    gtk_stack_add_named(GTK_STACK(stack), gtk_picture_new(), "picture");
+    gtk_image_set_pixel_size(GTK_IMAGE(picture), PREVIEW);
+    gtk_stack_add_named(GTK_STACK(stack), picture, "picture");
     gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_MIDDLE);
     gtk_label_set_max_width_chars(GTK_LABEL(label), 10);
     gtk_label_set_xalign(GTK_LABEL(label), 0.5);

@@ -68,7 +68,8 @@ static void
 limn_grid_cell_init(LimnGridCell *self)
 {
     self->stack = gtk_stack_new();
-    self->picture = gtk_picture_new();
+    self->picture = gtk_image_new();
+    gtk_image_set_pixel_size(GTK_IMAGE(self->picture), CELL_SIZE);
     self->spinner = gtk_spinner_new();
     self->empty = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
     self->failed = gtk_image_new_from_icon_name("dialog-warning-symbolic");
@@ -234,7 +235,7 @@ drawn(GObject *source, GAsyncResult *result, gpointer user_data)
         show(self, self->failed);
         return;
     }
-    gtk_picture_set_paintable(GTK_PICTURE(self->picture), GDK_PAINTABLE(texture));
+    gtk_image_set_from_paintable(GTK_IMAGE(self->picture), GDK_PAINTABLE(texture));
     show(self, self->picture);
     self->drawn = TRUE;
     cosine = limn_format_fixed(self->result ? self->result->cosine : 0, 3);

@@ -44,7 +44,7 @@ limn_icon_menu_button_new(const char *icon, const char *name)
     GtkWidget *toggle = gtk_widget_get_first_child(button);
 
     gtk_menu_button_set_icon_name(GTK_MENU_BUTTON(button), icon);
-    gtk_widget_add_css_class(button, "flat");
+    gtk_menu_button_set_has_frame(GTK_MENU_BUTTON(button), FALSE);
     limn_set_name(button, name, TRUE);
     if (toggle) // it is the toggle inside that gets the focus
         limn_set_name(toggle, name, FALSE);

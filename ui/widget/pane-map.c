@@ -216,7 +216,8 @@ limn_pane_sync_map(LimnPane *self)
                                   content.is_signed);
     }
     sync_second(self, &content);
-    limn_heatmap_view_set_title(self->view, title);
+    // the head says it already, unless two maps share the pane
+    limn_heatmap_view_set_title(self->view, content.second ? title : NULL);
     sync_region(self, &content);
     sync_settings(self, content.second != NULL);
     content_clear(&content);

@@ -22,8 +22,8 @@ void fixture_idle(guint milliseconds);
 // Until the view has drawn what was changed before, and every tile has come.
 void fixture_settle(LimnHeatmapView *view);
 
-// Real input: runs xdotool with these arguments ("mousemove 10 20 click 1") while the main loop
-// goes on. FALSE when it is not installed.
+// Real input: runs xdotool with these arguments ("mousemove 10 20 click 1") while the
+// main loop goes on. FALSE when it is not installed.
 gboolean fixture_input(const char *arguments);
 
 // Writes DIR/NAME.png when LIMN_SNAPSHOT_DIR is set, and checks that something was drawn.

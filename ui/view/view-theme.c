@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/view/theme.h"
+#include "ui/view/view-theme.h"
 
 #include <string.h>
 
 gboolean
-limn_theme_is_dark(GtkWidget *widget)
+limn_view_is_dark(GtkWidget *widget)
 {
     g_autofree char *name = NULL;
     gboolean prefer = FALSE;
@@ -15,13 +15,13 @@ limn_theme_is_dark(GtkWidget *widget)
 }
 
 void
-limn_theme_canvas_color(gboolean dark, guint8 rgb[3])
+limn_view_canvas_color(gboolean dark, guint8 rgb[3])
 {
     memcpy(rgb, dark ? (guint8[]){27, 28, 31} : (guint8[]){226, 228, 232}, 3);
 }
 
 char *
-limn_theme_font_family(GtkWidget *widget)
+limn_view_font_family(GtkWidget *widget)
 {
     PangoContext *context = gtk_widget_get_pango_context(widget);
     const PangoFontDescription *font = pango_context_get_font_description(context);

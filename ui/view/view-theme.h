@@ -5,8 +5,8 @@
 
 #include <gtk/gtk.h>
 
-gboolean limn_theme_is_dark(GtkWidget *widget);
+gboolean limn_view_is_dark(GtkWidget *widget);
 // Around pictures: neutral, so that it does not tint what is judged by its colours.
-void limn_theme_canvas_color(gboolean dark, guint8 rgb[3]);
+void limn_view_canvas_color(gboolean dark, guint8 rgb[3]);
 // Family of the interface font ("Cantarell"). Returns: (transfer full)
-char *limn_theme_font_family(GtkWidget *widget);
+char *limn_view_font_family(GtkWidget *widget);
