@@ -76,7 +76,10 @@ limn_journal_open(const char *path, GError **error)
 gboolean
 limn_journal_append(LimnJournal *journal, const char *line, GError **error)
 {
-    g_return_val_if_fail(strchr(line, '\n') == NULL, FALSE);
+    if (strchr(line, '\n') != NULL) {
+        return limn_error_set_file(error, LIMN_ERROR_ARGUMENT, journal->path,
+                                   "an entry may not have more than one line");
+    }
     struct stat info;
     if (fstat(journal->fd, &info) != 0) {
         return limn_file_set_output_error(error, journal->path, "cannot write", errno);

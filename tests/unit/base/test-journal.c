@@ -111,6 +111,9 @@ test_errors(Fixture *fixture, gconstpointer data)
         g_clear_error(&error);
         assert_lines(fixture->path, "one", FALSE); // taken back
     }
+    g_assert_false(limn_journal_append(journal, "two\nlines", &error));
+    g_assert_error(error, LIMN_ERROR, LIMN_ERROR_ARGUMENT);
+    g_clear_error(&error);
     g_assert_true(limn_journal_append(journal, "third", &error));
     assert_lines(fixture->path, "one|third", FALSE);
 }
