@@ -6,7 +6,7 @@
 #include "engine/study/json-writer.h"
 
 #include <errno.h>
-#include <pthread.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -40,44 +40,54 @@ cancel_jobs(void)
     return any;
 }
 
+// Not all threads are ours (OpenBLAS starts some before main), so that signals cannot be
+// blocked everywhere: a handler passes them through a pipe to the thread that acts.
+static int signal_pipe[2] = {-1, -1};
+
+static void
+on_signal(int number)
+{
+    int saved = errno;
+    unsigned char byte = (unsigned char) number;
+    (void) !write(signal_pipe[1], &byte, 1);
+    errno = saved;
+}
+
 static gpointer
 wait_for_signals(gpointer data)
 {
-    const sigset_t *set = data;
     for (;;) {
-        int number = 0;
-        if (sigwait(set, &number) != 0 || cancel_jobs()) {
-            continue;
+        unsigned char number;
+        ssize_t n = read(signal_pipe[0], &number, 1);
+        if (n == 1 && !cancel_jobs()) {
+            // Nothing to cancel: the signal does what it does to other programs.
+            signal(number, SIG_DFL);
+            raise(number);
+        } else if (n <= 0 && errno != EINTR) {
+            return NULL;
         }
-        // Nothing to cancel: the signal does what it does to other programs.
-        sigset_t one;
-        sigemptyset(&one);
-        sigaddset(&one, number);
-        signal(number, SIG_DFL);
-        raise(number);
-        pthread_sigmask(SIG_UNBLOCK, &one, NULL);
     }
-    return NULL;
 }
 
 void
 limn_cli_signals_start(void)
 {
-    static sigset_t set;
-    sigemptyset(&set);
-    const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    for (guint i = 0; i < G_N_ELEMENTS(numbers); i++) {
-        struct sigaction action;
-        // What the parent ignores (nohup) stays ignored.
-        if (sigaction(numbers[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN) {
-            sigaddset(&set, numbers[i]);
-        }
-    }
-    pthread_sigmask(SIG_BLOCK, &set, NULL);
     // A closed pipe and a file size limit are errors of the write, which is checked.
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
-    g_thread_unref(g_thread_new("signals", wait_for_signals, &set));
+    if (pipe2(signal_pipe, O_CLOEXEC) != 0) {
+        return;
+    }
+    g_thread_unref(g_thread_new("signals", wait_for_signals, NULL));
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, before;
+    sigemptyset(&action.sa_mask);
+    // A shell starts its background jobs with SIGINT ignored; whoever sends it to this
+    // process means it. What nohup ignores stays ignored.
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN) {
+        sigaction(SIGHUP, &action, NULL);
+    }
 }
 
 // ---- progress

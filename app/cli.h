@@ -72,9 +72,8 @@ void limn_cli_print_help(void);
 
 // ---- jobs
 
-// Starts the thread that hears of SIGINT, SIGTERM and SIGHUP. Called first in main, so
-// that all other threads leave these signals to it. They cancel the job that is running;
-// without one they end the program.
+// From here on SIGINT, SIGTERM and SIGHUP cancel the job that is running; without one
+// they end the program.
 void limn_cli_signals_start(void);
 
 // A job with the threads and the kind of progress that were asked for (--threads,

@@ -278,11 +278,12 @@ write_labels(LimnJsonWriter *json, const LimnArtifact *artifact)
 static void
 write_range(LimnJsonWriter *json, const LimnArtifact *artifact)
 {
-    double range[2] = {artifact->range[0], artifact->range[1]};
+    double range[2];
     gint64 n_bad = 0;
-    gboolean has = artifact->has_range;
-    if (!has) {
-        has = limn_artifact_data_range(artifact, -1, &range[0], &range[1], &n_bad);
+    gboolean has = limn_artifact_data_range(artifact, -1, &range[0], &range[1], &n_bad);
+    if (artifact->has_range) {
+        memcpy(range, artifact->range, sizeof range);
+        has = TRUE;
     }
     if (!has) {
         limn_json_writer_null(json, "range");

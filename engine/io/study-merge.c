@@ -271,7 +271,7 @@ text_item_dup(const LimnTextItem *item)
 }
 
 // Labels, pictures and rectangles go with the entries when there is the same number of
-// them for each.
+// them for each. The labels of an array name its columns.
 static void
 join_companions(LimnArtifact *joined, GArray *pieces)
 {
@@ -279,7 +279,8 @@ join_companions(LimnArtifact *joined, GArray *pieces)
         const Piece *piece = &g_array_index(pieces, Piece, i);
         const LimnArtifact *in = piece->in;
         guint64 n = n_entries(in);
-        guint64 labels = n > 0 ? in->labels->len / n : 0;
+        gboolean per_entry = n > 0 && in->kind != LIMN_ARTIFACT_ARRAY;
+        guint64 labels = per_entry ? in->labels->len / n : 0;
         for (guint64 k = piece->begin * labels;
              k < (piece->begin + piece->count) * labels; k++) {
             limn_artifact_add_label(joined, g_ptr_array_index(in->labels, k));
@@ -328,6 +329,9 @@ join_artifact(GPtrArray *folders, const LimnArtifact *model, GError **error)
         if (joined->table == NULL) {
             return NULL;
         }
+    }
+    for (guint i = 0; model->kind == LIMN_ARTIFACT_ARRAY && i < model->labels->len; i++) {
+        limn_artifact_add_label(joined, g_ptr_array_index(model->labels, i));
     }
     join_companions(joined, pieces);
     return g_steal_pointer(&joined);
@@ -433,30 +437,18 @@ compare_ordered(gconstpointer a, gconstpointer b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-// A diagnostic belongs to the item whose name it carries; the others come first, each
-// once.
+// Those of the whole study come first, then those of the items in their order. Double
+// ones are left out when they are written.
 static void
 join_diagnostics(LimnRun *run, GPtrArray *folders)
 {
     g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(Ordered));
-    g_autoptr(GHashTable) seen =
-        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     for (guint i = 0; i < folders->len; i++) {
         const LimnStudyFolder *folder = g_ptr_array_index(folders, i);
         for (guint k = 0; k < folder->diagnostics->len; k++) {
-            const LimnDiagnostic *diagnostic = g_ptr_array_index(folder->diagnostics, k);
-            Ordered entry = {-1, all->len, diagnostic};
-            for (guint n = 0; diagnostic->item != NULL && n < folder->items->len; n++) {
-                const LimnRunItem *item = g_ptr_array_index(folder->items, n);
-                if (strcmp(item->name, diagnostic->item) == 0) {
-                    entry.item = (gint64) item->index;
-                }
-            }
-            char *key = g_strdup_printf("%d\n%s\n%s", diagnostic->severity,
-                                        diagnostic->item, diagnostic->message);
-            if (g_hash_table_add(seen, key) || entry.item >= 0) {
-                g_array_append_val(all, entry);
-            }
+            Ordered entry = {g_array_index(folder->diagnostic_items, gint64, k), all->len,
+                             g_ptr_array_index(folder->diagnostics, k)};
+            g_array_append_val(all, entry);
         }
     }
     g_array_sort(all, compare_ordered);
