@@ -15,7 +15,8 @@
 // | shard       | only in a shard: {"index", "count", "items"}: this process of how    |
 // |             | many, and the number of items of all shards together                 |
 // | shard_items | only in a shard: the items done here: {"index", "name"}              |
-// | shard_scalars | only in a shard: item of every scalar, -1: none, in their order    |
+// | shard_scalars, shard_diagnostics | only in a shard: item of every scalar and       |
+// |             | diagnostic, -1: none, in their order                                 |
 
 #include "engine/study/run.h"
 
@@ -29,6 +30,7 @@ typedef struct {
     guint shard_index, shard_count; // 0 of 1: not a shard
     guint64 n_items;                // of all shards, 0: not work over items
     GPtrArray *items;               // LimnRunItem, only in a shard
+    GArray *diagnostic_items;       // gint64 per diagnostic, only in a shard
 } LimnStudyFolder;
 
 // Before a run: FALSE with LIMN_ERROR_ARGUMENT when `path` exists and is not empty and
