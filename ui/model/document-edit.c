@@ -227,8 +227,8 @@ limn_document_set_prompts(LimnDocument *self, const char *const *texts)
 // ---- panes
 
 // Comparison methods in the order in which new panes get them: quick ones that differ.
-static const char *const comparison_order[] = {"grad-eclip",     "game",    "maskclip",
-                                               "self-attention", "rollout", "grad-cam"};
+static const char *const comparison_order[] = {"grad-eclip", "game",     "self-attention",
+                                               "rollout",    "grad-cam", "maskclip"};
 
 static gboolean
 method_is_shown(const LimnStudyData *data, guint n, const char *method)

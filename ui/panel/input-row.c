@@ -225,6 +225,7 @@ limn_input_row_sync(LimnInputRow *self)
     hidden = is_text && self->skip_text && g_str_equal(input->name, "text");
     if (self->choice)
         gtk_drop_down_set_selected(GTK_DROP_DOWN(self->choice), self->chosen);
+    gtk_label_set_text(GTK_LABEL(self->hint), hidden ? _("the sentences above") : "");
     gtk_widget_set_visible(self->file, !is_text);
     gtk_widget_set_visible(self->pick_folder, !is_text && input->type == LIMN_INPUT_PATH);
     gtk_widget_set_visible(self->clear, !is_text && value);
@@ -273,12 +274,25 @@ build_head(LimnInputRow *self, GtkWidget *head)
     gtk_box_append(GTK_BOX(head), self->choice);
 }
 
+static GtkWidget *
+small_button(const char *icon, const char *name, GCallback clicked, LimnInputRow *self)
+{
+    GtkWidget *button = limn_icon_button_new(icon, name, NULL);
+
+    gtk_widget_add_css_class(button, "limn-small");
+    gtk_widget_set_valign(button, GTK_ALIGN_CENTER);
+    g_signal_connect(button, "clicked", clicked, self);
+    return button;
+}
+
 static void
 build_file(LimnInputRow *self, GtkWidget *head)
 {
     g_autofree char *name = g_strdup_printf(_("Choose: %s"), _(self->inputs[0]->summary));
     GtkDropTarget *target = gtk_drop_target_new(GDK_TYPE_FILE_LIST, GDK_ACTION_COPY);
 
+    self->hint = limn_label_new(NULL, "dim-label", FALSE);
+    gtk_widget_set_hexpand(self->hint, TRUE);
     self->file = gtk_button_new();
     self->file_label = limn_label_new(NULL, NULL, FALSE);
     gtk_label_set_ellipsize(GTK_LABEL(self->file_label), PANGO_ELLIPSIZE_MIDDLE);
@@ -288,17 +302,14 @@ build_file(LimnInputRow *self, GtkWidget *head)
     gtk_accessible_update_property(GTK_ACCESSIBLE(self->file),
                                    GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
     g_signal_connect(self->file, "clicked", G_CALLBACK(file_clicked), self);
-    self->pick_folder =
-        limn_icon_button_new("folder-symbolic", _("Choose a folder"), NULL);
-    g_signal_connect(self->pick_folder, "clicked", G_CALLBACK(folder_clicked), self);
-    self->clear =
-        limn_icon_button_new("edit-clear-symbolic", _("Take the input away"), NULL);
-    g_signal_connect(self->clear, "clicked", G_CALLBACK(clear_clicked), self);
-    gtk_widget_add_css_class(self->pick_folder, "limn-small");
-    gtk_widget_add_css_class(self->clear, "limn-small");
+    self->pick_folder = small_button("folder-symbolic", _("Choose a folder"),
+                                     G_CALLBACK(folder_clicked), self);
+    self->clear = small_button("edit-clear-symbolic", _("Take the input away"),
+                               G_CALLBACK(clear_clicked), self);
     g_signal_connect(target, "drop", G_CALLBACK(dropped), self);
     gtk_widget_add_controller(self->file, GTK_EVENT_CONTROLLER(target));
-    gtk_box_append(GTK_BOX(head), self->file);
+    gtk_box_append(GTK_BOX(self->box), self->file);
+    gtk_box_append(GTK_BOX(head), self->hint);
     gtk_box_append(GTK_BOX(head), self->pick_folder);
     gtk_box_append(GTK_BOX(head), self->clear);
 }
@@ -336,10 +347,10 @@ limn_input_row_new(LimnDocument *doc, const LimnInput *const *inputs, gboolean s
     for (guint i = 0; i < self->n_inputs; i++)
         self->inputs[i] = inputs[i];
     self->syncing = TRUE;
-    self->box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6);
+    self->box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 3);
     build_head(self, head);
-    build_file(self, head);
     gtk_box_append(GTK_BOX(self->box), head);
+    build_file(self, head);
     build_text(self);
     gtk_widget_set_parent(self->box, GTK_WIDGET(self));
     self->syncing = FALSE;

@@ -10,6 +10,8 @@
 #include <glib/gi18n-lib.h>
 #include <math.h>
 
+#define CONTROL_WIDTH 104
+
 struct _LimnParameterRow {
     GtkWidget parent_instance;
     LimnDocument *doc;
@@ -280,40 +282,61 @@ describe(const LimnParameter *parameter)
     return g_string_free(g_steal_pointer(&text), FALSE);
 }
 
+static void
+name_control(LimnParameterRow *self, const char *name)
+{
+    GtkWidget *button = gtk_widget_get_first_child(self->control);
+
+    limn_set_name(self->control, name, FALSE);
+    if (GTK_IS_DROP_DOWN(self->control) && button) // it takes the focus
+        limn_set_name(button, name, FALSE);
+}
+
+static void
+build_row(LimnParameterRow *self, const char *title, const char *reset_name)
+{
+    GtkWidget *label = limn_label_new(title, NULL, FALSE);
+    GtkWidget *space = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
+
+    self->box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
+    self->reset = limn_icon_button_new("edit-clear-symbolic", reset_name, NULL);
+    gtk_widget_add_css_class(self->reset, "limn-small");
+    g_signal_connect(self->reset, "clicked", G_CALLBACK(reset_clicked), self);
+    gtk_box_append(GTK_BOX(self->box), label);
+    if (self->parameter->unit) {
+        GtkWidget *unit = limn_label_new(_(self->parameter->unit), "caption", FALSE);
+
+        gtk_widget_add_css_class(unit, "dim-label");
+        gtk_box_append(GTK_BOX(self->box), unit);
+    }
+    gtk_widget_set_hexpand(space, TRUE);
+    gtk_widget_set_valign(self->control, GTK_ALIGN_CENTER);
+    if (self->parameter->type != LIMN_PARAMETER_BOOL)
+        gtk_widget_set_size_request(self->control, CONTROL_WIDTH, -1);
+    gtk_box_append(GTK_BOX(self->box), space);
+    gtk_box_append(GTK_BOX(self->box), self->control);
+    gtk_box_append(GTK_BOX(self->box), self->reset);
+    gtk_widget_set_parent(self->box, GTK_WIDGET(self));
+}
+
 GtkWidget *
 limn_parameter_row_new(LimnDocument *doc, const LimnParameter *parameter)
 {
     LimnParameterRow *self = g_object_new(LIMN_TYPE_PARAMETER_ROW, NULL);
     g_autofree char *title = limn_title_from_key(parameter->name);
-    g_autofree char *shown = parameter->unit
-                                 ? g_strdup_printf("%s (%s)", title, _(parameter->unit))
-                                 : g_strdup(title);
+    g_autofree char *full = parameter->unit
+                                ? g_strdup_printf("%s (%s)", title, _(parameter->unit))
+                                : g_strdup(title);
     g_autofree char *help = describe(parameter);
     g_autofree char *reset_name = g_strdup_printf(_("Default of %s"), title);
-    GtkWidget *label = limn_label_new(shown, NULL, FALSE);
-    GtkWidget *button;
 
     self->doc = g_object_ref(doc);
     self->parameter = parameter;
     self->syncing = TRUE;
-    self->box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
     self->control = make_control(self);
-    limn_set_name(self->control, shown, FALSE);
-    button = gtk_widget_get_first_child(self->control);
-    if (GTK_IS_DROP_DOWN(self->control) && button)
-        limn_set_name(button, shown, FALSE);
-    self->reset = limn_icon_button_new("edit-clear-symbolic", reset_name, NULL);
-    gtk_widget_add_css_class(self->reset, "limn-small");
-    g_signal_connect(self->reset, "clicked", G_CALLBACK(reset_clicked), self);
+    name_control(self, full);
+    build_row(self, title, reset_name);
     gtk_widget_set_tooltip_text(self->box, help);
-    gtk_widget_set_hexpand(label, TRUE);
-    gtk_widget_set_valign(self->control, GTK_ALIGN_CENTER);
-    gtk_widget_set_size_request(self->control,
-                                parameter->type == LIMN_PARAMETER_BOOL ? -1 : 110, -1);
-    gtk_box_append(GTK_BOX(self->box), label);
-    gtk_box_append(GTK_BOX(self->box), self->control);
-    gtk_box_append(GTK_BOX(self->box), self->reset);
-    gtk_widget_set_parent(self->box, GTK_WIDGET(self));
     limn_parameter_row_sync(self);
     return GTK_WIDGET(self);
 }

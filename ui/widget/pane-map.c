@@ -252,14 +252,10 @@ view_probed(LimnHeatmapView *view, gboolean inside, double x, double y, int row,
             g_string_append_printf(text, c ? ", %s" : "%s",
                                    limn_number_format_float(buffer, (float) sample));
         }
-        if (row >= 0) {
-            g_autofree char *shown = limn_number_display(value, 4);
-
-            g_string_append(text, " · ");
-            g_string_append_printf(text, _("patch (%d, %d): %s"), row, col, shown);
-        }
+        if (row >= 0)
+            g_string_append_printf(text, _(" · patch (%d, %d)"), row, col);
     }
-    g_signal_emit_by_name(self, "probed", text->str);
+    g_signal_emit_by_name(self, "probed", row, col, text->str);
 }
 
 static void

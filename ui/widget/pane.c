@@ -41,7 +41,7 @@ limn_pane_class_init(LimnPaneClass *class)
     activated_signal = g_signal_new("activated", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
                                     NULL, G_TYPE_NONE, 0);
     probed_signal = g_signal_new("probed", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
-                                 G_TYPE_NONE, 1, G_TYPE_STRING);
+                                 G_TYPE_NONE, 3, G_TYPE_INT, G_TYPE_INT, G_TYPE_STRING);
 }
 
 // ---- the head

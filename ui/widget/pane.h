@@ -4,8 +4,8 @@
 // One pane of the canvas: a head with what it shows (method and sentence, or artifact
 // and item), a note when something is to be said about it, and the view.
 //
-// Signals: "activated"; "probed" (char *text) for the status line, "" when the pointer is
-// away; "word" and the rest are the document's business.
+// Signals: "activated"; "probed" (int row, int col, char *text) for the status line: patch
+// (-1 outside) and what the picture has there, "" when the pointer is away.
 
 #include "ui/model/document.h"
 #include "ui/view/heatmap-view.h"

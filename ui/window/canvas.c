@@ -3,6 +3,7 @@
 
 #include "ui/window/canvas.h"
 
+#include "engine/figure/scale.h"
 #include "ui/model/document-edit.h"
 #include "ui/widget/filmstrip.h"
 #include "ui/widget/helpers.h"
@@ -296,10 +297,27 @@ pane_activated(LimnPane *pane, LimnCanvas *self)
             limn_document_set_active(self->doc, i);
 }
 
+// With several panes: the value of every map at the place under the pointer.
 static void
-pane_probed(LimnPane *pane, const char *text, LimnCanvas *self)
+pane_probed(LimnPane *pane, int row, int col, const char *text, LimnCanvas *self)
 {
-    g_signal_emit(self, probed_signal, 0, text);
+    guint n = self->doc ? limn_document_get_data(self->doc)->n_panes : 0;
+    g_autoptr(GString) all = g_string_new(text);
+
+    for (guint i = 0; i < n && n > 1 && row >= 0; i++) {
+        LimnArray *map = limn_heatmap_view_get_map(limn_pane_get_view(self->panes[i]));
+        g_autofree char *value = NULL;
+
+        if (!map || row >= map->shape[0] || col >= map->shape[1])
+            continue;
+        value =
+            limn_number_display(limn_array_get_double(map, row * map->shape[1] + col), 3);
+        g_string_append_printf(
+            all, "  |  %s: %s",
+            limn_explain_method_title(limn_document_get_pane_method(self->doc, i)),
+            value);
+    }
+    g_signal_emit(self, probed_signal, 0, all->str);
 }
 
 static void

@@ -423,7 +423,7 @@ static void
 limn_export_dialog_init(LimnExportDialog *self)
 {
     gtk_window_set_title(GTK_WINDOW(self), _("Export a Figure"));
-    gtk_window_set_default_size(GTK_WINDOW(self), 880, 560);
+    gtk_window_set_default_size(GTK_WINDOW(self), 900, 640);
 }
 
 LimnExportDialog *

@@ -17,7 +17,7 @@
 struct _LimnWelcomePage {
     GtkWidget parent_instance;
     LimnWorkspace *ws;
-    GtkWidget *scroller, *cards, *recent, *recent_box, *families;
+    GtkWidget *scroller, *open, *cards, *recent, *recent_box, *families;
     GPtrArray *samples; // LimnSample
 };
 
@@ -57,6 +57,12 @@ limn_welcome_page_open_sample(LimnWelcomePage *self, guint index, guint sentence
     limn_workspace_open_sample(self->ws, sample->picture, sample->title,
                                (const char *const *) sample->prompts, sentence);
     return TRUE;
+}
+
+void
+limn_welcome_page_focus(LimnWelcomePage *self)
+{
+    gtk_widget_grab_focus(self->open);
 }
 
 guint
@@ -253,7 +259,7 @@ fill_families(LimnWelcomePage *self)
 // ---- construction
 
 static GtkWidget *
-make_intro(void)
+make_intro(LimnWelcomePage *self)
 {
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6);
     GtkWidget *buttons = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
@@ -269,6 +275,7 @@ make_intro(void)
               "and which words make the model say that they match. Pictures, masks, "
               "checkpoints and study folders can be dropped anywhere."),
             "dim-label", TRUE));
+    self->open = open;
     gtk_widget_add_css_class(open, "suggested-action");
     gtk_actionable_set_action_name(GTK_ACTIONABLE(open), "win.open");
     gtk_actionable_set_action_name(GTK_ACTIONABLE(folder), "win.open-folder");
@@ -299,7 +306,7 @@ build(LimnWelcomePage *self)
     self->recent = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     gtk_box_append(GTK_BOX(self->recent_box), self->recent);
     self->families = gtk_box_new(GTK_ORIENTATION_VERTICAL, 18);
-    gtk_box_append(GTK_BOX(content), make_intro());
+    gtk_box_append(GTK_BOX(content), make_intro(self));
     gtk_box_append(GTK_BOX(content), samples);
     gtk_box_append(GTK_BOX(content), self->recent_box);
     gtk_box_append(GTK_BOX(content), self->families);

@@ -16,4 +16,5 @@ GtkWidget *limn_welcome_page_new(LimnWorkspace *ws);
 // there is no such sample.
 gboolean limn_welcome_page_open_sample(LimnWelcomePage *page, guint index,
                                        guint sentence);
+void limn_welcome_page_focus(LimnWelcomePage *page); // the first thing to press
 guint limn_welcome_page_get_n_samples(LimnWelcomePage *page);

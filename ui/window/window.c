@@ -14,6 +14,9 @@
 
 #include <glib/gi18n-lib.h>
 
+#define LIBRARY_WIDTH 220
+#define PANEL_WIDTH 300
+
 G_DEFINE_FINAL_TYPE(LimnWindow, limn_window, GTK_TYPE_APPLICATION_WINDOW)
 
 static void
@@ -45,6 +48,7 @@ bind_parts(GtkWidgetClass *class)
     gtk_widget_class_bind_template_child(class, LimnWindow, subtitle);
     gtk_widget_class_bind_template_child(class, LimnWindow, library_button);
     gtk_widget_class_bind_template_child(class, LimnWindow, open_button);
+    gtk_widget_class_bind_template_child(class, LimnWindow, recent_button);
     gtk_widget_class_bind_template_child(class, LimnWindow, undo_button);
     gtk_widget_class_bind_template_child(class, LimnWindow, redo_button);
     gtk_widget_class_bind_template_child(class, LimnWindow, menu_button);
@@ -73,6 +77,8 @@ limn_window_init(LimnWindow *self)
 {
     gtk_widget_init_template(GTK_WIDGET(self));
     limn_set_name(gtk_widget_get_first_child(self->menu_button), _("Menu"), FALSE);
+    limn_set_name(gtk_widget_get_first_child(self->recent_button), _("Recent files"),
+                  FALSE);
     self->panel_wanted = TRUE;
 }
 
@@ -135,6 +141,27 @@ limn_window_update(LimnWindow *self)
 }
 
 static void
+update_recent(LimnWindow *self)
+{
+    const GPtrArray *recent = limn_workspace_get_session(self->ws)->recent;
+    g_autoptr(GMenu) menu = g_menu_new();
+
+    for (guint i = 0; i < recent->len; i++) {
+        g_autofree char *name = g_filename_display_basename(recent->pdata[i]);
+        g_auto(GStrv) parts = g_strsplit(name, "_", -1);
+        g_autofree char *label = g_strjoinv("__", parts); // "_" marks a mnemonic
+        g_autoptr(GMenuItem) item = g_menu_item_new(label, NULL);
+
+        g_menu_item_set_action_and_target_value(
+            item, "win.open-recent", g_variant_new_bytestring(recent->pdata[i]));
+        g_menu_append_item(menu, item);
+    }
+    gtk_menu_button_set_menu_model(GTK_MENU_BUTTON(self->recent_button),
+                                   G_MENU_MODEL(menu));
+    gtk_widget_set_sensitive(self->recent_button, recent->len > 0);
+}
+
+static void
 watch_document(LimnWindow *self)
 {
     LimnDocument *doc = limn_workspace_get_current(self->ws);
@@ -184,7 +211,7 @@ build(LimnWindow *self)
     self->library = limn_library_panel_new(self->ws);
     gtk_widget_set_size_request(self->library, 190, -1);
     gtk_paned_set_start_child(GTK_PANED(self->outer), self->library);
-    gtk_paned_set_position(GTK_PANED(self->outer), 220);
+    gtk_paned_set_position(GTK_PANED(self->outer), LIBRARY_WIDTH);
     self->welcome = limn_welcome_page_new(self->ws);
     self->canvas = limn_canvas_new(self->ws);
     self->models = limn_models_page_new(self->ws);
@@ -194,6 +221,7 @@ build(LimnWindow *self)
     self->panel = limn_study_panel_new(self->ws);
     gtk_widget_set_size_request(self->panel, 260, -1);
     gtk_paned_set_end_child(GTK_PANED(self->inner), self->panel);
+    gtk_paned_set_position(GTK_PANED(self->inner), 1280 - LIBRARY_WIDTH - PANEL_WIDTH);
     self->strip = limn_job_strip_new(self->ws);
     self->status = limn_status_line_new(self->ws, LIMN_CANVAS(self->canvas));
     gtk_box_append(GTK_BOX(self->bottom), self->strip);
@@ -204,6 +232,7 @@ LimnWindow *
 limn_window_new(GtkApplication *application, LimnWorkspace *ws)
 {
     LimnWindow *self = g_object_new(LIMN_TYPE_WINDOW, "application", application, NULL);
+    g_autofree char *page = g_strdup(limn_workspace_get_session(ws)->page);
 
     self->ws = g_object_ref(ws);
     build(self);
@@ -214,8 +243,12 @@ limn_window_new(GtkApplication *application, LimnWorkspace *ws)
     g_signal_connect_swapped(ws, "undo-changed", G_CALLBACK(limn_window_update), self);
     g_signal_connect_swapped(ws, "jobs-changed", G_CALLBACK(limn_actions_update), self);
     g_signal_connect(self->library, "page", G_CALLBACK(page_chosen), self);
+    g_signal_connect_swapped(ws, "recent-changed", G_CALLBACK(update_recent), self);
     limn_window_restore_geometry(self);
+    update_recent(self);
     current_changed(self);
+    if (page && !g_str_equal(page, "study"))
+        limn_window_show_page(self, page);
     return self;
 }
 
@@ -238,11 +271,16 @@ limn_window_get_document(LimnWindow *self)
 void
 limn_window_show_page(LimnWindow *self, const char *page)
 {
-    if (g_str_equal(page, "study") && !limn_workspace_get_current(self->ws))
+    if (!gtk_stack_get_child_by_name(GTK_STACK(self->pages), page) ||
+        (g_str_equal(page, "study") && !limn_workspace_get_current(self->ws)))
         page = "welcome";
     gtk_stack_set_visible_child_name(GTK_STACK(self->pages), page);
     limn_library_panel_set_page(LIMN_LIBRARY_PANEL(self->library), page);
     limn_window_update(self);
+    if (g_str_equal(page, "study"))
+        limn_canvas_focus_entry(LIMN_CANVAS(self->canvas));
+    else if (g_str_equal(page, "welcome"))
+        limn_welcome_page_focus(LIMN_WELCOME_PAGE(self->welcome));
     limn_window_keep_geometry(self);
 }
 
