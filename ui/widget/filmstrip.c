@@ -187,6 +187,9 @@ limn_filmstrip_init(LimnFilmstrip *self)
     gtk_widget_set_hexpand(scroller, TRUE);
     self->count = limn_label_new(NULL, "caption", TRUE);
     gtk_widget_add_css_class(self->count, "dim-label");
+    gtk_label_set_wrap_mode(GTK_LABEL(self->count), PANGO_WRAP_WORD);
+    gtk_label_set_width_chars(GTK_LABEL(self->count), 12);
+    gtk_label_set_max_width_chars(GTK_LABEL(self->count), 12);
     gtk_widget_set_margin_start(self->count, 12);
     gtk_widget_set_margin_end(self->count, 12);
     self->box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);

@@ -119,6 +119,7 @@ limn_pane_grid_measure(GtkWidget *widget, GtkOrientation orientation, int for_si
 {
     LimnPaneGrid *self = LIMN_PANE_GRID(widget);
 
+    // panes may become smaller than they would like: the window comes first
     *minimum = *natural = 0;
     for (guint i = 0; i < self->n_shown; i++) {
         int min, nat;
@@ -126,10 +127,6 @@ limn_pane_grid_measure(GtkWidget *widget, GtkOrientation orientation, int for_si
         gtk_widget_measure(self->children[i], orientation, -1, &min, &nat, NULL, NULL);
         *minimum = MAX(*minimum, min);
         *natural = MAX(*natural, nat);
-    }
-    if (self->n_shown > 1) { // the most that a row or a column may need
-        *minimum = *minimum * 2 + GAP;
-        *natural = *natural * 2 + GAP;
     }
 }
 

@@ -410,7 +410,9 @@ sync_score(LimnPane *self)
     if (result && !result->error && *text)
         shown = limn_format_fixed(result->cosine, 3);
     gtk_label_set_text(GTK_LABEL(self->score), shown ? shown : "");
-    gtk_widget_set_visible(self->score, shown != NULL);
+    // several panes are narrow; the list of sentences has the scores as well
+    gtk_widget_set_visible(self->score,
+                           shown && limn_document_get_data(self->doc)->n_panes == 1);
 }
 
 static void
@@ -512,6 +514,8 @@ limn_pane_new(guint index)
     build_note(self);
     build_state(self);
     self->stack = gtk_stack_new();
+    gtk_stack_set_hhomogeneous(GTK_STACK(self->stack), FALSE);
+    gtk_stack_set_vhomogeneous(GTK_STACK(self->stack), FALSE);
     gtk_widget_set_vexpand(self->stack, TRUE);
     self->view = LIMN_HEATMAP_VIEW(limn_heatmap_view_new());
     self->artifact_view = limn_artifact_view_new();

@@ -15,6 +15,9 @@
 #include <math.h>
 #include <string.h>
 
+#define WORDS_MIN_HEIGHT 60 // one line of words and the legend
+#define WORDS_MAX_HEIGHT 120
+
 struct _LimnCanvas {
     GtkWidget parent_instance;
     LimnWorkspace *ws;
@@ -424,8 +427,10 @@ build_words(LimnCanvas *self)
     gtk_widget_add_css_class(self->words_scroller, "limn-words");
     gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(self->words_scroller),
                                    GTK_POLICY_NEVER, GTK_POLICY_AUTOMATIC);
+    gtk_scrolled_window_set_min_content_height(GTK_SCROLLED_WINDOW(self->words_scroller),
+                                               WORDS_MIN_HEIGHT);
     gtk_scrolled_window_set_max_content_height(GTK_SCROLLED_WINDOW(self->words_scroller),
-                                               120);
+                                               WORDS_MAX_HEIGHT);
     gtk_scrolled_window_set_propagate_natural_height(
         GTK_SCROLLED_WINDOW(self->words_scroller), TRUE);
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(self->words_scroller),
@@ -471,6 +476,8 @@ limn_canvas_new(LimnWorkspace *ws)
 
     self->ws = g_object_ref(ws);
     self->stack = gtk_stack_new();
+    gtk_stack_set_hhomogeneous(GTK_STACK(self->stack), FALSE);
+    gtk_stack_set_vhomogeneous(GTK_STACK(self->stack), FALSE);
     self->grid_page = limn_grid_page_new(ws);
     self->filmstrip = limn_filmstrip_new();
     gtk_stack_add_child(GTK_STACK(self->stack), self->pane_grid);

@@ -122,6 +122,7 @@ make_card(LimnWelcomePage *self, guint index)
     GtkWidget *face = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6);
 
     gtk_widget_add_css_class(card, "limn-card");
+    gtk_widget_set_halign(card, GTK_ALIGN_START);
     gtk_widget_add_css_class(button, "limn-card-face");
     gtk_box_append(GTK_BOX(face),
                    limn_thumbnail_new(sample->picture, THUMBNAIL, sample->title));
@@ -299,7 +300,7 @@ build(LimnWelcomePage *self)
     gtk_flow_box_set_max_children_per_line(GTK_FLOW_BOX(self->cards), 8);
     gtk_flow_box_set_column_spacing(GTK_FLOW_BOX(self->cards), 12);
     gtk_flow_box_set_row_spacing(GTK_FLOW_BOX(self->cards), 12);
-    gtk_widget_set_halign(self->cards, GTK_ALIGN_START);
+    gtk_flow_box_set_homogeneous(GTK_FLOW_BOX(self->cards), TRUE);
     gtk_widget_set_focusable(self->cards, FALSE);
     gtk_box_append(GTK_BOX(samples), self->cards);
     self->recent_box = limn_section_new(_("Recent"));
