@@ -223,16 +223,20 @@ void
 limn_cli_print_diagnostics(LimnJob *job)
 {
     g_autoptr(GPtrArray) diagnostics = limn_job_dup_diagnostics(job);
+    g_autoptr(GHashTable) said =
+        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     for (guint i = 0; i < diagnostics->len; i++) {
         const LimnDiagnostic *diagnostic = g_ptr_array_index(diagnostics, i);
         if (diagnostic->severity != LIMN_DIAGNOSTIC_WARNING) {
             continue;
         }
-        if (diagnostic->item != NULL) {
-            g_autofree char *shown = limn_display_path(diagnostic->item);
-            limn_cli_message("warning: %s: %s", shown, diagnostic->message);
-        } else {
-            limn_cli_message("warning: %s", diagnostic->message);
+        g_autofree char *shown =
+            diagnostic->item != NULL ? limn_display_path(diagnostic->item) : NULL;
+        char *text = shown != NULL
+                         ? g_strdup_printf("warning: %s: %s", shown, diagnostic->message)
+                         : g_strdup_printf("warning: %s", diagnostic->message);
+        if (g_hash_table_add(said, text)) {
+            limn_cli_message("%s", text);
         }
     }
 }
