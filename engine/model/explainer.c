@@ -619,13 +619,17 @@ limn_explainer_explain_all(LimnExplainer *explainer, const LimnExplainOptions *o
     if (!check_options(explainer, options, side, error)) {
         return NULL;
     }
-    g_autoptr(LimnArray) all = limn_clip_encode_texts(explainer->clip, texts, job, error);
-    if (all == NULL) {
-        return NULL;
-    }
-    for (gsize i = 0; i < n; i++) {
-        float *row = limn_array_f32(all) + i * p;
-        limn_unit_vector(row, p, row);
+    // Only CLIP Surgery looks at the other prompts.
+    g_autoptr(LimnArray) all = NULL;
+    if (options->method == LIMN_EXPLAIN_CLIP_SURGERY) {
+        all = limn_clip_encode_texts(explainer->clip, texts, job, error);
+        if (all == NULL) {
+            return NULL;
+        }
+        for (gsize i = 0; i < n; i++) {
+            float *row = limn_array_f32(all) + i * p;
+            limn_unit_vector(row, p, row);
+        }
     }
     g_autoptr(GPtrArray) list =
         g_ptr_array_new_with_free_func((GDestroyNotify) limn_explanation_free);

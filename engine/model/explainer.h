@@ -49,7 +49,7 @@ typedef struct {
     gboolean surgery_token_norm; // norm along the token axis as the official call sites
     int rise_masks;              // RISE, default 2000
     double rise_keep;            // 0.5
-    int m2ib_layer;              // default layers - 3 (9 of 12)
+    int m2ib_layer;              // 0-based; -1: layers - 3 (9 of 12)
     int m2ib_steps;              // 10
     double m2ib_beta;            // 0.1
     guint64 seed;
@@ -78,7 +78,8 @@ guint limn_explainer_get_n_encodings(LimnExplainer *explainer);
 void limn_explainer_get_grid(LimnExplainer *explainer, int *gh, int *gw, LimnRect *rect);
 
 typedef struct {
-    LimnArray *map;        // [gh,gw] after the ReLU (method's own map)
+    // [gh,gw] after the ReLU where the method has one; RISE: means over the patches
+    LimnArray *map;
     LimnArray *signed_map; // [gh,gw] before the ReLU, or NULL
     double cosine;         // true score
     double logit;          // exp(scale) * cosine + bias
@@ -86,8 +87,9 @@ typedef struct {
     gboolean constant;     // map is constant or all zero
     // text side, NULL when the method has none or was not asked for
     LimnTokens *tokens;
-    LimnArray *token_weights; // [E-1] f32, tokens 1..E-1, sum 1 or all zero
-    GArray *word_weights;     // double, one per tokens->words
+    // [E-1] f32, tokens 1..E-1, sum 1 or all zero (self-attention: shares of its row)
+    LimnArray *token_weights;
+    GArray *word_weights; // double, one per tokens->words
     gboolean no_positive_token;
 } LimnExplanation;
 void limn_explanation_free(LimnExplanation *explanation);

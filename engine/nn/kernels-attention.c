@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "engine/base/job.h"
 #include "engine/base/parallel.h"
 #include "engine/math/gemm.h"
 #include "engine/nn/kernels.h"
@@ -22,6 +23,7 @@ typedef struct {
 } Item;
 
 typedef struct {
+    LimnJob *job; // products of an only item use its threads
     const LimnAttention *shape;
     gsize dim;
     float scale;
@@ -104,6 +106,7 @@ add_heads(Work *work)
 static void
 run(LimnJob *job, Work *work, LimnChunkFunc func)
 {
+    work->job = job;
     limn_parallel_for(job, work->items->len, func, work);
     g_array_unref(work->items);
 }
@@ -126,7 +129,7 @@ probabilities(const Work *work, gsize sequence, gsize head, gsize first, gsize l
               float *out)
 {
     gsize width = work->shape->width, keys = n_keys(work, sequence);
-    limn_gemm(NULL, FALSE, TRUE, last - first, keys, work->dim, work->scale,
+    limn_gemm(work->job, FALSE, TRUE, last - first, keys, work->dim, work->scale,
               work->q + first * width + head * work->dim, width,
               work->k + work->shape->begin[sequence] * width + head * work->dim, width, 0,
               out, keys);
@@ -144,7 +147,7 @@ probability_gradient(const Work *work, gsize sequence, gsize head, gsize first,
                      gsize last, float *out)
 {
     gsize width = work->shape->width, keys = n_keys(work, sequence);
-    limn_gemm(NULL, FALSE, TRUE, last - first, keys, work->dim, 1,
+    limn_gemm(work->job, FALSE, TRUE, last - first, keys, work->dim, 1,
               work->go + first * width + head * work->dim, width,
               work->v + work->shape->begin[sequence] * width + head * work->dim, width, 0,
               out, keys);
@@ -160,8 +163,8 @@ forward_item(gsize chunk, gpointer data)
     float *p = g_new(float, (item->last - item->first) * keys);
     for (gsize head = item->head; head < item->head_end; head++) {
         probabilities(work, item->sequence, head, item->first, item->last, p);
-        limn_gemm(NULL, FALSE, FALSE, item->last - item->first, work->dim, keys, 1, p,
-                  keys, work->v + base + head * work->dim, width, 0,
+        limn_gemm(work->job, FALSE, FALSE, item->last - item->first, work->dim, keys, 1,
+                  p, keys, work->v + base + head * work->dim, width, 0,
                   work->o + item->first * width + head * work->dim, width);
     }
     g_free(p);
@@ -201,13 +204,13 @@ backward_block(const Work *work, const Item *item, gsize first, gsize last, floa
     float beta = begins ? 0 : 1;
     probabilities(work, item->sequence, item->head, first, last, p);
     probability_gradient(work, item->sequence, item->head, first, last, g);
-    limn_gemm(NULL, TRUE, FALSE, keys, d, rows, 1, p, keys, work->go + at, width, beta,
-              work->gv + base, width);
+    limn_gemm(work->job, TRUE, FALSE, keys, d, rows, 1, p, keys, work->go + at, width,
+              beta, work->gv + base, width);
     softmax_back(p, g, rows, keys);
-    limn_gemm(NULL, TRUE, FALSE, keys, d, rows, work->scale, g, keys, work->q + at, width,
-              beta, work->gk + base, width);
-    limn_gemm(NULL, FALSE, FALSE, rows, d, keys, work->scale, g, keys, work->k + base,
-              width, 0, work->gq + at, width);
+    limn_gemm(work->job, TRUE, FALSE, keys, d, rows, work->scale, g, keys, work->q + at,
+              width, beta, work->gk + base, width);
+    limn_gemm(work->job, FALSE, FALSE, rows, d, keys, work->scale, g, keys,
+              work->k + base, width, 0, work->gq + at, width);
 }
 
 static void
@@ -219,7 +222,7 @@ backward_item(gsize chunk, gpointer data)
     gsize blocks = (rows + block_rows(keys) - 1) / block_rows(keys);
     gsize most = rows / blocks + 1;
     float *p = g_new(float, most *keys), *g = g_new(float, most *keys);
-    for (gsize b = 0; b < blocks; b++) {
+    for (gsize b = 0; b < blocks && !limn_job_is_cancelled(work->job); b++) {
         backward_block(work, item, item->first + rows * b / blocks,
                        item->first + rows * (b + 1) / blocks, p, g, b == 0);
     }

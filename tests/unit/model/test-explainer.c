@@ -522,6 +522,98 @@ test_odd_sentences(void)
     assert_word_weights_zero(none);
 }
 
+static LimnImage *
+make_picture(int width, int height)
+{
+    LimnImage *image =
+        limn_image_new(width, height, LIMN_PIXELS_RGB, LIMN_DEPTH_U8, NULL);
+    for (int i = 0; i < 3 * width * height; i++) {
+        ((guint8 *) image->data)[i] = (guint8) (i * 7 % 251);
+    }
+    return image;
+}
+
+// B48: pictures that are not square, in both preprocessing modes.
+static void
+test_sizes(void)
+{
+    static const struct {
+        int width, height, limit, gw, gh;
+    } cases[] = {
+        {640, 480, 0, 80, 60},   {224, 223, 0, 28, 28}, {17, 900, 0, 2, 113},
+        {640, 480, 120, 20, 15}, {3, 5, 0, 1, 1},
+    };
+    g_autoptr(GError) error = NULL;
+    g_autoptr(LimnClip) clip = limn_clip_open(NULL, 0, NULL, &error);
+    g_autoptr(LimnExplainer) x = limn_explainer_new(clip);
+    LimnExplainOptions options;
+    limn_explain_options_init(&options);
+    for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_autoptr(LimnImage) image = make_picture(cases[i].width, cases[i].height);
+        int gh, gw;
+        LimnRect rect;
+        limn_explainer_set_image(x, image, LIMN_PREPROCESS_KEEP, cases[i].limit, NULL,
+                                 &error);
+        g_assert_no_error(error);
+        limn_explainer_get_grid(x, &gh, &gw, &rect);
+        g_assert_cmpint(gh, ==, cases[i].gh);
+        g_assert_cmpint(gw, ==, cases[i].gw);
+        g_assert_true(rect.x == 0 && rect.y == 0 && rect.width == cases[i].width &&
+                      rect.height == cases[i].height);
+        g_autoptr(LimnExplanation) kept =
+            limn_explainer_explain(x, &options, LIMN_SIDE_IMAGE, "a dog", NULL, &error);
+        g_assert_no_error(error);
+        g_assert_true(limn_array_has_shape(kept->map, 2, (gint64[]){gh, gw}));
+        limn_explainer_set_image(x, image, LIMN_PREPROCESS_CLIP, 0, NULL, &error);
+        g_assert_no_error(error);
+        limn_explainer_get_grid(x, &gh, &gw, &rect);
+        g_assert_true(gh == 14 && gw == 14);
+        int side = MIN(cases[i].width, cases[i].height);
+        g_assert_cmpfloat(fabs(rect.width - side), <=, 0.02 * side);
+        g_autoptr(LimnExplanation) cropped =
+            limn_explainer_explain(x, &options, LIMN_SIDE_IMAGE, "a dog", NULL, &error);
+        g_assert_no_error(error);
+        g_assert_cmpfloat(fabs(kept->cosine - cropped->cosine), <=, 1e-6);
+    }
+    // More patches than attention can hold.
+    g_autoptr(LimnImage) huge = make_picture(3000, 2000);
+    g_assert_false(
+        limn_explainer_set_image(x, huge, LIMN_PREPROCESS_KEEP, 0, NULL, &error));
+    assert_refused(&error, LIMN_ERROR_MEMORY, "375 x 250 patches", "keep-limit", NULL);
+}
+
+static void
+test_classes(void)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(LimnClip) clip = limn_clip_open(NULL, 0, NULL, &error);
+    const char *names[] = {"dog", "car", NULL};
+    const char *templates[] = {"a photo of a {}.", "{} and {}", NULL};
+    const char *texts[] = {"a photo of a dog.", "dog and dog", NULL};
+    g_autoptr(LimnArray) classes =
+        limn_clip_encode_classes(clip, names, templates, NULL, &error);
+    g_assert_no_error(error);
+    g_autoptr(LimnArray) f = limn_clip_encode_texts(clip, texts, NULL, &error);
+    g_assert_no_error(error);
+    gsize p = (gsize) f->shape[1];
+    float *a = limn_array_f32(f), *b = a + p, mean[512];
+    limn_unit_vector(a, p, a);
+    limn_unit_vector(b, p, b);
+    for (gsize i = 0; i < p; i++) {
+        mean[i] = a[i] + b[i];
+    }
+    limn_unit_vector(mean, p, mean);
+    for (gsize i = 0; i < p; i++) {
+        g_assert_cmpfloat(fabsf(mean[i] - limn_array_f32(classes)[i]), <=, 1e-6f);
+    }
+    g_autoptr(LimnArray) plain =
+        limn_clip_encode_classes(clip, names, NULL, NULL, &error);
+    g_assert_no_error(error);
+    g_assert_cmpfloat(
+        fabs(limn_kernel_dot(limn_array_f32(plain), limn_array_f32(plain), p) - 1), <=,
+        1e-6);
+}
+
 // All prompts at once: CLIP Surgery removes what they share.
 static void
 test_all(void)
@@ -689,6 +781,8 @@ main(int argc, char **argv)
     g_test_add_func("/model/explainer/bottleneck", test_bottleneck);
     g_test_add_func("/model/explainer/words", test_words);
     g_test_add_func("/hard/B46-odd-sentences", test_odd_sentences);
+    g_test_add_func("/hard/B48-sizes", test_sizes);
+    g_test_add_func("/model/clip/classes", test_classes);
     g_test_add_func("/model/explainer/all", test_all);
     g_test_add_func("/model/explainer/patch", test_patch_query);
     g_test_add_func("/model/explainer/constant", test_constant);
