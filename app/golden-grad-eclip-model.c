@@ -272,7 +272,6 @@ compare_end_rows(LimnClipCase *c)
                          n, c->n_texts);
         return;
     }
-    g_autofree gint64 *expected = g_new(gint64, MAX(n, 1));
     g_autoptr(GError) error = NULL;
     g_autoptr(LimnArray) e =
         limn_array_new(LIMN_DTYPE_I64, 1, (gint64[]){(gint64) n}, &error);

@@ -321,12 +321,18 @@ test_checkpoint_save(TestCheckpoint *c, const char *folder, const char *name)
 }
 
 void
-test_write(const char *folder, const char *name, const char *text)
+test_write_bytes(const char *folder, const char *name, const void *data, gsize size)
 {
     g_autoptr(GError) error = NULL;
     g_autofree char *path = g_build_filename(folder, name, NULL);
-    g_file_set_contents(path, text, -1, &error);
+    g_file_set_contents(path, data, (gssize) size, &error);
     g_assert_no_error(error);
+}
+
+void
+test_write(const char *folder, const char *name, const char *text)
+{
+    test_write_bytes(folder, name, text, strlen(text));
 }
 
 void

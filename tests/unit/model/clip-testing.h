@@ -53,6 +53,7 @@ void test_checkpoint_save_part(TestCheckpoint *checkpoint, const char *folder,
 // written.
 void test_write_config(const TestClipSizes *sizes, TestLayout layout, const char *folder);
 void test_write(const char *folder, const char *name, const char *text);
+void test_write_bytes(const char *folder, const char *name, const void *data, gsize size);
 
 // A folder with weights and configuration.
 char *test_make_model(const TestClipSizes *sizes, TestLayout layout);

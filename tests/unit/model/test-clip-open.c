@@ -320,7 +320,6 @@ test_contradiction(void)
         {"\"num_hidden_layers\":3", "\"num_hidden_layers\":4", "layers.3."},
     };
     for (gsize i = 0; i < G_N_ELEMENTS(changes); i++) {
-        g_autoptr(GError) error = NULL;
         char *folder = test_make_model(&TEST_CLIP_SIZES, TEST_LAYOUT_HF);
         g_autofree char *path = g_build_filename(folder, "config.json", NULL);
         g_autofree char *text = NULL;
@@ -408,11 +407,10 @@ test_cut(void)
     g_autofree char *data = NULL;
     gsize size;
     g_assert_true(g_file_get_contents(path, &data, &size, NULL));
-    g_autofree char *written = write_file(folder, "model.safetensors", data, size - 1000);
+    test_write_bytes(folder, "model.safetensors", data, size - 1000);
     assert_open_refused(folder, NULL, 0, LIMN_ERROR_FORMAT, "1000 bytes", NULL);
     folder = make_folder();
-    g_free(written);
-    written = write_file(folder, "model.safetensors", data, 500);
+    test_write_bytes(folder, "model.safetensors", data, 500);
     assert_open_refused(folder, NULL, 0, LIMN_ERROR_FORMAT, "model.safetensors", NULL);
 }
 
@@ -434,7 +432,7 @@ test_unaligned(void)
     memcpy(moved + 8 + length + 2, data + 8 + length, size - 8 - length);
     length += 2;
     memcpy(moved, &length, sizeof length);
-    g_autofree char *written = write_file(folder, "model.safetensors", moved, size + 2);
+    test_write_bytes(folder, "model.safetensors", moved, size + 2);
     g_autoptr(LimnClip) clip = test_open(folder);
     assert_features(clip, &expected, 0);
     remove_folder(folder);
@@ -454,8 +452,7 @@ test_duplicate(void)
     g_byte_array_append(bytes, (const guint8 *) &length, 8);
     g_byte_array_append(bytes, (const guint8 *) header, (guint) length);
     g_byte_array_append(bytes, (const guint8 *) "\0\0\0\0\0\0\0\0", 8);
-    g_autofree char *path =
-        write_file(folder, "model.safetensors", bytes->data, bytes->len);
+    test_write_bytes(folder, "model.safetensors", bytes->data, bytes->len);
     assert_open_refused(folder, NULL, 0, LIMN_ERROR_FORMAT, "visual.proj", NULL);
 }
 
@@ -466,12 +463,11 @@ test_folders(void)
     assert_open_refused(folder, NULL, 0, LIMN_ERROR_IO, "no weights were found", NULL);
     // A pickle in place of weights.
     folder = make_folder();
-    g_autofree char *pickle =
-        write_file(folder, "pytorch_model.bin", "\x80\x02}q\x01(X\x05\0\0\0ab.", 15);
+    test_write_bytes(folder, "pytorch_model.bin", "\x80\x02}q\x01(X\x05\0\0\0ab.", 15);
     assert_open_refused(folder, NULL, 0, LIMN_ERROR_UNSUPPORTED, "pytorch_model.bin",
                         "safetensors");
     folder = make_folder();
-    g_autofree char *gguf = write_file(folder, "model.gguf", "GGUF\3\0\0\0\0\0\0\0", 12);
+    test_write_bytes(folder, "model.gguf", "GGUF\3\0\0\0\0\0\0\0", 12);
     assert_open_refused(folder, NULL, 0, LIMN_ERROR_UNSUPPORTED, "GGUF", NULL);
     // Two files and nothing that joins them.
     folder = test_make_model(&TEST_CLIP_SIZES, TEST_LAYOUT_HF);
@@ -479,7 +475,7 @@ test_folders(void)
     g_autofree char *a = g_build_filename(folder, "a.safetensors", NULL);
     g_assert_cmpint(g_rename(from, a), ==, 0);
     test_write(folder, "b.safetensors", "x");
-    g_autoptr(LimnClip) clip = test_open(a); // by name it opens
+    limn_clip_unref(test_open(a)); // by name it opens
     assert_open_refused(folder, NULL, 0, LIMN_ERROR_ARGUMENT, "2 files of weights", NULL);
     // Nothing there.
     folder = make_folder();
@@ -523,6 +519,7 @@ test_heads(void)
     assert_refused(&error, LIMN_ERROR_ARGUMENT, "heads=8", "4", NULL);
     g_autoptr(LimnClip) same = limn_clip_open(good, 4, NULL, &error);
     g_assert_no_error(error);
+    g_assert_false(limn_clip_get_report(same)->heads_assumed);
     remove_folder(good);
 }
 

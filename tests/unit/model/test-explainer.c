@@ -735,7 +735,7 @@ test_refusals(void)
     // The picture that was there still is.
     g_assert_true(limn_explainer_has_image(f.explainer));
     f.options.method = LIMN_EXPLAIN_GRAD_ECLIP;
-    g_autoptr(LimnExplanation) e = explain_well(&f, LIMN_SIDE_IMAGE, 0);
+    limn_explanation_free(explain_well(&f, LIMN_SIDE_IMAGE, 0));
     fixture_clear(&f);
 }
 
