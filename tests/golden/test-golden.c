@@ -196,6 +196,13 @@ test_spoilt_tensors(void)
 }
 
 static void
+put(const char *folder, const char *name, const char *data, gsize size)
+{
+    g_autofree char *path = write_file(folder, name, data, size);
+    g_assert_nonnull(path);
+}
+
+static void
 test_spoilt_files(void)
 {
     g_autofree char *folder = copy_of("case_b");
@@ -206,19 +213,19 @@ test_spoilt_files(void)
     Outcome good = run("grad_eclip", folder);
     g_assert_cmpint(good.status, ==, 0);
     g_free(good.out);
-    g_autofree char *json = write_file(case_folder, "expected.json", "{\"options\":", 11);
+    put(case_folder, "expected.json", "{\"options\":", 11);
     assert_fails(folder, "case_b/case", "FAIL");
-    g_autofree char *cut = write_file(case_folder, "inputs.safetensors", "\x10\0\0", 3);
+    put(case_folder, "inputs.safetensors", "\x10\0\0", 3);
     assert_fails(folder, "inputs.safetensors", "FAIL");
     remove_folder(folder);
     folder = (g_free(folder), copy_of("preprocess"));
     g_autofree char *pictures = g_build_filename(folder, "preprocess", NULL);
-    g_autofree char *broken = write_file(pictures, "up.png", "no picture", 10);
+    put(pictures, "up.png", "no picture", 10);
     assert_fails(folder, "up.png", "FAIL");
     remove_folder(folder);
     folder = (g_free(folder), copy_of("tokenizer"));
     g_autofree char *list = g_build_filename(folder, "tokenizer", NULL);
-    g_autofree char *odd = write_file(list, "cases.json", "[7,{\"text\":\"a\"}]", 16);
+    put(list, "cases.json", "[7,{\"text\":\"a\"}]", 16);
     assert_fails(folder, "tokenizer/0.text", "FAIL");
     remove_folder(folder);
 }
