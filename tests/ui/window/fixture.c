@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/ui/window/fixture.h"
+
+#include "engine/base/file.h"
+#include "engine/method/operations.h"
+
+#include <glib/gstdio.h>
+
+#define DEADLINE (60 * G_TIME_SPAN_SECOND)
+
+static char *home;
+
+static void
+set_folder(const char *variable, const char *name)
+{
+    g_autofree char *path = g_build_filename(home, name, NULL);
+
+    g_setenv(variable, path, TRUE);
+}
+
+gboolean
+fixture_main_init(int *argc, char ***argv)
+{
+    home = g_dir_make_tmp("limn-window-XXXXXX", NULL);
+    g_assert_nonnull(home);
+    set_folder("XDG_STATE_HOME", "state");
+    set_folder("XDG_DATA_HOME", "data");
+    set_folder("XDG_CONFIG_HOME", "config");
+    set_folder("XDG_CACHE_HOME", "cache");
+    g_setenv("GSETTINGS_BACKEND", "memory", TRUE);
+    if (!g_getenv("DISPLAY") && !g_getenv("WAYLAND_DISPLAY")) {
+        g_print("1..0 # SKIP there is no display\n");
+        return FALSE;
+    }
+    gtk_test_init(argc, argv, NULL);
+    limn_registry_set(limn_operations);
+    return TRUE;
+}
+
+const char *
+fixture_home(void)
+{
+    return home;
+}
+
+void
+fixture_main_end(void)
+{
+    limn_remove_tree(home, NULL);
+    g_clear_pointer(&home, g_free);
+}
+
+static gboolean
+wake(gpointer data)
+{
+    return G_SOURCE_CONTINUE;
+}
+
+void
+fixture_wait(FixtureCondition condition, gpointer data, const char *what)
+{
+    gint64 end = g_get_monotonic_time() + DEADLINE;
+    guint source = g_timeout_add(10, wake, NULL);
+
+    while (!condition(data) && g_get_monotonic_time() < end)
+        g_main_context_iteration(NULL, TRUE);
+    g_source_remove(source);
+    if (!condition(data))
+        g_error("waited in vain for: %s", what);
+}
+
+void
+fixture_idle(guint milliseconds)
+{
+    gint64 end = g_get_monotonic_time() + milliseconds * G_TIME_SPAN_MILLISECOND;
+    guint source = g_timeout_add(10, wake, NULL);
+
+    while (g_get_monotonic_time() < end)
+        g_main_context_iteration(NULL, TRUE);
+    g_source_remove(source);
+}
+
+static gboolean
+has_map_window(gpointer data)
+{
+    return gtk_widget_get_mapped(GTK_WIDGET(data));
+}
+
+void
+fixture_start(Fixture *fixture)
+{
+    g_autoptr(GError) error = NULL;
+
+    fixture->app =
+        limn_application_new(G_APPLICATION_NON_UNIQUE | G_APPLICATION_HANDLES_OPEN);
+    g_application_register(G_APPLICATION(fixture->app), NULL, &error);
+    g_assert_no_error(error);
+    g_application_activate(G_APPLICATION(fixture->app));
+    fixture->window = limn_application_get_window(fixture->app);
+    fixture->ws = limn_window_get_workspace(fixture->window);
+    fixture->canvas = LIMN_CANVAS(limn_window_get_canvas(fixture->window));
+    fixture_wait(has_map_window, fixture->window, "the window");
+    fixture_idle(50);
+}
+
+static gboolean
+quit(gpointer data)
+{
+    g_application_quit(data);
+    return G_SOURCE_REMOVE;
+}
+
+void
+fixture_stop(Fixture *fixture)
+{
+    gtk_window_close(GTK_WINDOW(fixture->window));
+    for (int i = 0; i < 100; i++)
+        while (g_main_context_iteration(NULL, FALSE))
+            ;
+    // the application ends in order: its loop runs for a moment
+    g_idle_add(quit, fixture->app);
+    g_application_run(G_APPLICATION(fixture->app), 0, NULL);
+    g_clear_object(&fixture->app);
+    fixture->window = NULL;
+}
+
+void
+fixture_restart(Fixture *fixture)
+{
+    fixture_stop(fixture);
+    fixture_start(fixture);
+}
+
+LimnDocument *
+fixture_document(Fixture *fixture)
+{
+    return limn_workspace_get_current(fixture->ws);
+}
+
+typedef struct {
+    Fixture *fixture;
+    gint64 quiet_since;
+} Quiet;
+
+// Quiet for a tenth of a second.
+static gboolean
+is_quiet(gpointer data)
+{
+    Quiet *quiet = data;
+    Fixture *fixture = quiet->fixture;
+    LimnDocument *doc = fixture_document(fixture);
+    const char *message;
+    double fraction;
+
+    if (limn_workspace_get_live_progress(fixture->ws, &fraction, &message) ||
+        limn_live_is_busy(limn_workspace_get_live(fixture->ws)) ||
+        limn_workspace_get_n_jobs(fixture->ws) > 0 ||
+        (doc && limn_document_is_loading(doc)))
+        quiet->quiet_since = g_get_monotonic_time();
+    return g_get_monotonic_time() - quiet->quiet_since > G_TIME_SPAN_SECOND / 10;
+}
+
+void
+fixture_settle(Fixture *fixture)
+{
+    Quiet quiet = {fixture, g_get_monotonic_time()};
+
+    fixture_wait(is_quiet, &quiet, "the work to end");
+}
+
+char *
+fixture_sample(const char *name)
+{
+    g_autofree char *relative = g_build_filename("samples", name, NULL);
+    char *path = limn_data_path(relative, NULL);
+
+    g_assert_nonnull(path);
+    return path;
+}
+
+static gboolean
+picture_is_there(gpointer data)
+{
+    Fixture *fixture = data;
+    LimnDocument *doc = fixture_document(fixture);
+
+    return doc && limn_document_get_picture(doc);
+}
+
+LimnDocument *
+fixture_open(Fixture *fixture, const char *path)
+{
+    const char *paths[] = {path, NULL};
+    LimnDocument *before = fixture_document(fixture);
+
+    limn_workspace_open_paths(fixture->ws, paths);
+    for (int i = 0; i < 6000 && fixture_document(fixture) == before; i++)
+        fixture_idle(10);
+    g_assert_true(fixture_document(fixture) != before);
+    fixture_wait(picture_is_there, fixture, "the picture");
+    return fixture_document(fixture);
+}
+
+void
+fixture_type(Fixture *fixture, const char *text)
+{
+    GtkEditable *entry = GTK_EDITABLE(limn_canvas_get_entry(fixture->canvas));
+
+    for (; *text; text = g_utf8_next_char(text)) {
+        int position = -1;
+        gsize n = (gsize) (g_utf8_next_char(text) - text);
+
+        gtk_editable_insert_text(entry, text, (int) n, &position);
+        fixture_settle(fixture);
+    }
+}
+
+void
+fixture_action(Fixture *fixture, const char *name, GVariant *target)
+{
+    g_autofree char *full = g_strconcat("win.", name, NULL);
+
+    g_assert_true(g_action_group_has_action(G_ACTION_GROUP(fixture->window), name));
+    g_assert_true(
+        g_action_group_get_action_enabled(G_ACTION_GROUP(fixture->window), name));
+    gtk_widget_activate_action_variant(GTK_WIDGET(fixture->window), full, target);
+}
+
+const char *
+fixture_message(Fixture *fixture)
+{
+    return limn_window_get_message(fixture->window);
+}
+
+LimnArray *
+fixture_map(Fixture *fixture, guint pane)
+{
+    return limn_heatmap_view_get_map(
+        limn_pane_get_view(limn_canvas_get_pane(fixture->canvas, pane)));
+}
