@@ -152,6 +152,18 @@ limn_explainer_get_grid(LimnExplainer *explainer, int *gh, int *gw, LimnRect *re
     }
 }
 
+static void
+note_grid(const LimnClip *clip, int gh, int gw, LimnJob *job)
+{
+    int grid = clip->config.grid;
+    if (gh != grid || gw != grid) {
+        limn_job_diagnose(job, LIMN_DIAGNOSTIC_NOTE, clip->name,
+                          "the picture has %d x %d patches, the model was trained with "
+                          "%d x %d: positions are resampled (bicubic)",
+                          gw, gh, grid, grid);
+    }
+}
+
 // Runs the vision tower on pixels [3,h,w], recording what explanations need.
 static LimnPass *
 record_pixels(LimnExplainer *explainer, const LimnArray *pixels, LimnJob *job,
@@ -171,6 +183,7 @@ record_pixels(LimnExplainer *explainer, const LimnArray *pixels, LimnJob *job,
         return NULL;
     }
     explainer->n_encodings++;
+    note_grid(clip, gh, gw, job);
     g_autoptr(LimnPass) pass =
         limn_pass_new(job, &clip->vision, rows, 0, FALSE, g_steal_pointer(&x), error);
     if (pass == NULL ||

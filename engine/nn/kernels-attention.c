@@ -13,6 +13,8 @@
 // Query rows of a block, about; fewer when there are very many keys.
 #define BLOCK_ROWS ((gsize) 128)
 #define BLOCK_ELEMENTS ((gsize) 1 << 22)
+// Partial sums of a push beyond which the heads of a block share one.
+#define PARTIAL_ELEMENTS ((gsize) 1 << 20)
 // Sequences with less work than this are one item for all heads.
 #define SMALL_WORK ((gsize) 1 << 17)
 
@@ -86,6 +88,19 @@ add_all_blocks(Work *work)
         if (n_keys(work, s) > 0) {
             add_blocks(work, s, first, last);
         }
+    }
+}
+
+// Blocks of query rows of the only sequence, each for all heads: fewer partial sums.
+static void
+add_row_blocks(Work *work)
+{
+    gsize keys = n_keys(work, 0), rows = work->shape->pool != NULL ? 1 : keys;
+    gsize blocks = (rows + block_rows(keys) - 1) / MAX(block_rows(keys), 1);
+    for (gsize b = 0; b < blocks; b++) {
+        Item item = {0, 0, work->shape->heads, rows * b / blocks,
+                     rows * (b + 1) / blocks};
+        g_array_append_val(work->items, item);
     }
 }
 
@@ -318,8 +333,14 @@ limn_attention_push(LimnJob *job, const LimnAttention *shape, LimnAttentionKind 
     Work work = {.q = q, .k = k, .v = v, .r = r, .kind = kind};
     work.go = kind == LIMN_ATTENTION_MEAN ? NULL : go;
     begin_work(&work, shape);
-    add_all_blocks(&work);
-    gsize n_items = work.items->len, keys = n_keys(&work, 0);
+    gsize keys = n_keys(&work, 0);
+    gsize rows = shape->pool != NULL ? 1 : keys;
+    if (rows * keys * shape->heads > PARTIAL_ELEMENTS * BLOCK_ROWS) {
+        add_row_blocks(&work);
+    } else {
+        add_all_blocks(&work);
+    }
+    gsize n_items = work.items->len;
     work.partial = g_new0(float, MAX(n_items * keys, 1));
     run(job, &work, push_item);
     double share = kind == LIMN_ATTENTION_GRADIENT ? 1 : 1 / (double) shape->heads;

@@ -240,9 +240,12 @@ check_push(Fixture *f, LimnAttentionKind kind)
     g_autofree double *expected = g_new0(double, keys);
     g_autofree float *out = g_new(float, keys);
     r[0] = 0;
+    for (gsize row = 0; f->asking > 1000 && row < f->asking; row++) {
+        r[row] *= row % 700 == 3;
+    }
     r[f->asking - 1] = 1;
     for (gsize row = 0; row < f->asking; row++) {
-        for (gsize h = 0; h < f->layout.heads; h++) {
+        for (gsize h = 0; h < f->layout.heads && r[row] != 0; h++) {
             plain_row(f, q, k, 0, row, h, p);
             for (gsize j = 0; j < keys; j++) {
                 double value = p[j];
@@ -271,10 +274,9 @@ static void
 test_push(void)
 {
     static const Layout layouts[] = {
-        {1, {17}, 3, FALSE, FALSE},
-        {1, {12}, 2, TRUE, FALSE},
-        {1, {300}, 2, FALSE, FALSE},
-        {1, {21}, 1, FALSE, TRUE},
+        {1, {17}, 3, FALSE, FALSE},    {1, {12}, 2, TRUE, FALSE},
+        {1, {300}, 2, FALSE, FALSE},   {1, {21}, 1, FALSE, TRUE},
+        {1, {2400}, 24, FALSE, FALSE}, // heads share their partial sums
     };
     for (gsize l = 0; l < G_N_ELEMENTS(layouts); l++) {
         Fixture f;
