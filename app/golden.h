@@ -84,3 +84,4 @@ void limn_golden_skip_unknown(LimnGolden *golden, const char *folder, const char
 // The methods.
 void limn_golden_autodiff(LimnGolden *golden, const char *folder);
 void limn_golden_grad_eclip(LimnGolden *golden, const char *folder);
+void limn_golden_neuron_explanations(LimnGolden *golden, const char *folder);

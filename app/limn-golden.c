@@ -15,6 +15,7 @@ static const struct {
 } METHODS[] = {
     {"autodiff", limn_golden_autodiff},
     {"grad_eclip", limn_golden_grad_eclip},
+    {"neuron_explanations", limn_golden_neuron_explanations},
 };
 
 static int
