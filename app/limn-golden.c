@@ -3,7 +3,6 @@
 // limn-golden METHOD FOLDER: runs every case in FOLDER through the engine and compares
 // the results with what is stored there (architecture, section 9).
 
-#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -33,7 +32,6 @@ usage(const char *problem)
 int
 main(int argc, char **argv)
 {
-    setlocale(LC_ALL, "");
     if (argc != 3) {
         return usage("two arguments are needed");
     }
