@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-// Attention. The fused form works on 64 query rows at a time and keeps only the logarithm
-// of each row's sum; the reverse sweep recomputes the probabilities.
+// Attention. The fused form works on 64 query rows at a time and keeps no probabilities;
+// the reverse sweep computes them again.
 //
 // With A = softmax(s Q K^T + M) and O = A V: GV = A^T GO; GA = GO V^T;
 // GS = A (GA - rowsum(GO O)); GQ = s GS K; GK = s GS^T Q.
@@ -17,14 +17,15 @@
 typedef struct {
     LimnTape *tape;
     const LimnReal *q, *k, *v, *mask, *out, *g;
-    LimnReal *o, *lse;      // forward
+    LimnReal *o;            // forward
     LimnReal *gq, *gk, *gv; // backward
     gint64 heads;           // all leading dimensions together
     gint64 nq, nk, d, dv;
     gint64 mask_row, mask_col, mask_stride[2], inner_heads;
     gboolean causal;
     LimnReal scale;
-    LimnReal *scratch; // per head: 2 blocks [QUERY_BLOCK, nk]
+    LimnReal *scratch; // per head: 2 blocks [block, nk]
+    gint64 block;      // query rows at a time
 } Attention;
 
 static const LimnReal *
@@ -52,7 +53,7 @@ scores(const Attention *w, gint64 head, gint64 first, gint64 rows, LimnReal *s)
             s[r * w->nk + j] = (LimnReal) -INFINITY;
 }
 
-static LimnReal
+static void
 softmax_row(LimnReal *s, gint64 n)
 {
     LimnReal top = (LimnReal) -INFINITY;
@@ -60,7 +61,7 @@ softmax_row(LimnReal *s, gint64 n)
         top = MAX(top, s[j]);
     if (top == (LimnReal) -INFINITY) {
         memset(s, 0, (gsize) n * sizeof *s);
-        return top;
+        return;
     }
     double sum = 0;
     for (gint64 j = 0; j < n; j++) {
@@ -70,7 +71,6 @@ softmax_row(LimnReal *s, gint64 n)
     LimnReal factor = (LimnReal) (1 / sum);
     for (gint64 j = 0; j < n; j++)
         s[j] *= factor;
-    return (LimnReal) (top + log(sum));
 }
 
 static void
@@ -78,12 +78,12 @@ forward_heads(gint64 begin, gint64 end, gpointer data)
 {
     const Attention *w = data;
     for (gint64 head = begin; head < end; head++) {
-        LimnReal *s = w->scratch + head * 2 * QUERY_BLOCK * w->nk;
+        LimnReal *s = w->scratch + head * 2 * w->block * w->nk;
         for (gint64 first = 0; first < w->nq; first += QUERY_BLOCK) {
             gint64 rows = MIN(QUERY_BLOCK, w->nq - first);
             scores(w, head, first, rows, s);
             for (gint64 r = 0; r < rows; r++)
-                w->lse[head * w->nq + first + r] = softmax_row(s + r * w->nk, w->nk);
+                softmax_row(s + r * w->nk, w->nk);
             limn_real_gemm(w->tape, FALSE, FALSE, rows, w->dv, w->nk, 1, s, w->nk,
                            w->v + head * w->nk * w->dv, w->dv, 0,
                            w->o + (head * w->nq + first) * w->dv, w->dv);
@@ -106,8 +106,8 @@ score_gradient(const Attention *w, gint64 row, LimnReal *a, const LimnReal *ga)
 static void
 backward_block(const Attention *w, gint64 head, gint64 first, gint64 rows)
 {
-    LimnReal *a = w->scratch + head * 2 * QUERY_BLOCK * w->nk;
-    LimnReal *ga = a + QUERY_BLOCK * w->nk;
+    LimnReal *a = w->scratch + head * 2 * w->block * w->nk;
+    LimnReal *ga = a + w->block * w->nk;
     gint64 row = head * w->nq + first;
     scores(w, head, first, rows, a);
     for (gint64 r = 0; r < rows; r++)
@@ -161,7 +161,8 @@ prepare(LimnTape *tape, const char *op, LimnTensor *q, LimnTensor *k, LimnTensor
         w->mask_stride[0] = stride[0], w->mask_stride[1] = stride[1];
         w->mask_row = stride[2], w->mask_col = stride[3];
     }
-    w->scratch = limn_tape_alloc_reals(tape, op, w->heads * 2 * QUERY_BLOCK * w->nk);
+    w->block = MIN(QUERY_BLOCK, w->nq);
+    w->scratch = limn_tape_alloc_reals(tape, op, w->heads * 2 * w->block * w->nk);
     return w->scratch != NULL;
 }
 
@@ -173,11 +174,13 @@ sdpa_backward(LimnTape *tape, LimnNode *node)
     w.gq = limn_tape_grad(tape, q);
     w.gk = limn_tape_grad(tape, k);
     w.gv = limn_tape_grad(tape, v);
+    LimnArenaMark mark = limn_tape_mark(tape);
     if (!prepare(tape, "sdpa", q, k, v, mask, &w))
         return;
     w.out = node->out->data;
     w.g = node->out->grad;
     limn_tape_for(tape, w.heads, 1, backward_heads, &w);
+    limn_tape_release(tape, mark);
 }
 
 static gboolean
@@ -221,21 +224,22 @@ limn_nn_sdpa(LimnTape *tape, LimnTensor *q, LimnTensor *k, LimnTensor *v,
     q = limn_tape_contiguous(tape, q);
     k = limn_tape_contiguous(tape, k);
     v = limn_tape_contiguous(tape, v);
+    if (LIMN_UNUSABLE(tape, "sdpa", q, k, v))
+        return limn_tape_poisoned(tape);
     gint64 dim[4];
     memcpy(dim, q->dim, sizeof dim);
     dim[q->rank - 1] = v->dim[v->rank - 1];
     LimnTensor *out = limn_tape_new_tensor(tape, "sdpa", q->rank, dim);
-    if (LIMN_UNUSABLE(tape, "sdpa", q, k, v, out))
-        return limn_tape_poisoned(tape);
+    if (out->flags & LIMN_TENSOR_POISONED)
+        return out;
     double factor = scale != 0 ? scale : 1 / sqrt((double) MAX(q->dim[q->rank - 1], 1));
     Attention w = {.causal = causal, .scale = (LimnReal) factor};
+    LimnArenaMark mark = limn_tape_mark(tape);
     if (!prepare(tape, "sdpa", q, k, v, mask, &w))
         return limn_tape_poisoned(tape);
     w.o = out->data;
-    w.lse = limn_tape_alloc_reals(tape, "sdpa", w.heads * w.nq);
-    if (!w.lse)
-        return limn_tape_poisoned(tape);
     limn_tape_for(tape, w.heads, 1, forward_heads, &w);
+    limn_tape_release(tape, mark);
     LimnNode *node = LIMN_RECORD(tape, "sdpa", sdpa_backward, out, q, k, v, mask);
     if (node) {
         node->i[0] = causal;
@@ -312,11 +316,13 @@ limn_nn_rotate(LimnTape *tape, LimnTensor *x, const LimnReal *cosines,
         return limn_tape_fail(tape, "rotate", "%s needs an even last dimension", shape);
     }
     x = limn_tape_contiguous(tape, x);
+    if (x->flags & LIMN_TENSOR_POISONED)
+        return x;
     gint64 n = x->dim[x->rank - 2], d = x->dim[x->rank - 1], table = n * d / 2;
     LimnTensor *out = limn_tape_new_tensor(tape, "rotate", x->rank, x->dim);
     LimnReal *c = limn_tape_alloc_reals(tape, "rotate", table);
     LimnReal *s = limn_tape_alloc_reals(tape, "rotate", table);
-    if (LIMN_UNUSABLE(tape, "rotate", x, out) || !c || !s)
+    if ((out->flags & LIMN_TENSOR_POISONED) || !c || !s)
         return limn_tape_poisoned(tape);
     memcpy(c, cosines, (gsize) table * sizeof *c);
     memcpy(s, sines, (gsize) table * sizeof *s);

@@ -145,6 +145,7 @@ conv2d_backward(LimnTape *tape, LimnNode *node)
               .gy = node->out->grad};
     LimnReal *gw = limn_tape_grad(tape, node->in[1]);
     c.gx = limn_tape_grad(tape, node->in[0]);
+    LimnArenaMark mark = limn_tape_mark(tape);
     c.columns = limn_tape_alloc_reals(tape, "conv2d", c.g.samples * column_size(&c.g));
     if (!c.columns)
         return;
@@ -152,6 +153,7 @@ conv2d_backward(LimnTape *tape, LimnNode *node)
         limn_tape_for(tape, c.g.samples, 1, conv_input_gradient, &c);
     if (gw)
         conv_weight_gradient(&c, gw);
+    limn_tape_release(tape, mark);
 }
 
 static LimnTensor *
@@ -189,10 +191,12 @@ conv(LimnTape *tape, const char *op, LimnTensor *x, LimnTensor *w, int stride, i
     Conv c = {.tape = tape, .x = x->data, .w = w->data, .y = out->data};
     c.g = (Geometry){x->dim[0], x->dim[1], x->dim[2], x->dim[3], dim[1], dim[2], dim[3],
                      w->dim[2], w->dim[3], stride,    pad_h,     pad_w,  groups};
+    LimnArenaMark mark = limn_tape_mark(tape);
     c.columns = limn_tape_alloc_reals(tape, op, c.g.samples * column_size(&c.g));
     if (!c.columns)
         return limn_tape_poisoned(tape);
     limn_tape_for(tape, c.g.samples, 1, conv_samples, &c);
+    limn_tape_release(tape, mark);
     LimnNode *node = LIMN_RECORD(tape, op, conv2d_backward, out, x, w);
     if (node) {
         node->i[0] = stride;
@@ -261,9 +265,10 @@ conv_transpose_backward(LimnTape *tape, LimnNode *node)
         .tape = tape,
         .w = w->data,
         .g = transposed_geometry(x, w, node->out, (int) node->i[0], (int) node->i[1])};
+    LimnReal *gx = limn_tape_grad(tape, x), *gw = limn_tape_grad(tape, w);
+    LimnArenaMark mark = limn_tape_mark(tape);
     c.columns =
         limn_tape_alloc_reals(tape, "conv_transpose2d", c.g.samples * column_size(&c.g));
-    LimnReal *gx = limn_tape_grad(tape, x), *gw = limn_tape_grad(tape, w);
     if (!c.columns)
         return;
     if (gx) {
@@ -283,6 +288,7 @@ conv_transpose_backward(LimnTape *tape, LimnNode *node)
         c.gy = x->data;
         conv_weight_gradient(&c, gw);
     }
+    limn_tape_release(tape, mark);
 }
 
 LimnTensor *
@@ -311,10 +317,12 @@ limn_nn_conv_transpose2d(LimnTape *tape, LimnTensor *x, LimnTensor *w, LimnTenso
               .gy = x->data,
               .gx = out->data,
               .g = transposed_geometry(x, w, out, stride, pad)};
+    LimnArenaMark mark = limn_tape_mark(tape);
     c.columns = limn_tape_alloc_reals(tape, op, c.g.samples * column_size(&c.g));
     if (!c.columns)
         return limn_tape_poisoned(tape);
     limn_tape_for(tape, c.g.samples, 1, conv_input_gradient, &c);
+    limn_tape_release(tape, mark);
     LimnNode *node = LIMN_RECORD(tape, op, conv_transpose_backward, out, x, w);
     if (node) {
         node->i[0] = stride;
@@ -571,7 +579,7 @@ shuffle(LimnTape *tape, const char *op, LimnTensor *x, int r, gboolean spreads)
     if (LIMN_UNUSABLE(tape, op, x))
         return limn_tape_poisoned(tape);
     gboolean fits =
-        x->rank == 4 && r >= 1 &&
+        x->rank == 4 && r >= 1 && r <= 1024 &&
         (spreads ? x->dim[1] % (r * r) == 0 : x->dim[2] % r == 0 && x->dim[3] % r == 0);
     if (!fits) {
         g_autofree char *shape = limn_tensor_describe(x);

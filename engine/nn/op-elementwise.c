@@ -6,6 +6,7 @@
 #include "engine/nn/tape-private.h"
 
 #include <math.h>
+#include <string.h>
 
 #define CHUNK 8192
 #define SQRT_HALF LIMN_R(0.70710678118654752440)
@@ -355,13 +356,7 @@ binary_gradient_rows(gint64 begin, gint64 end, gpointer data)
         const LimnReal *b = v->b + row_offset(v->dim, v->sb, row);
         const LimnReal *g = w->g + row * v->dim[3];
         LimnReal *grad = w->grad + row_offset(v->dim, w->sg, row);
-        if (w->sg[3] == 0) {
-            double sum = 0;
-            for (gint64 i = 0; i < v->dim[3]; i++)
-                sum += (double) g[i] *
-                       binary_slope(v->kind, w->side, a[i * v->sa[3]], b[i * v->sb[3]]);
-            grad[0] += (LimnReal) sum;
-        } else if (v->kind == ADD || v->kind == SUB) {
+        if (v->kind == ADD || v->kind == SUB) {
             LimnReal sign = v->kind == SUB && w->side ? -1 : 1;
             for (gint64 i = 0; i < v->dim[3]; i++)
                 grad[i] += sign * g[i];
@@ -371,6 +366,33 @@ binary_gradient_rows(gint64 begin, gint64 end, gpointer data)
                                                b[i * v->sb[3]]);
         }
     }
+}
+
+// An operand that was broadcast: many terms fall on one element, their sums are carried
+// in double.
+static void
+binary_gradient_sums(LimnTape *tape, const BinaryGradient *w, gint64 rows, gint64 length)
+{
+    const Binary *v = &w->value;
+    LimnArenaMark mark = limn_tape_mark(tape);
+    double *sums =
+        limn_tape_alloc(tape, binary_names[v->kind], (gsize) length * sizeof *sums);
+    if (!sums)
+        return;
+    memset(sums, 0, (gsize) length * sizeof *sums);
+    for (gint64 row = 0; row < rows; row++) {
+        const LimnReal *a = v->a + row_offset(v->dim, v->sa, row);
+        const LimnReal *b = v->b + row_offset(v->dim, v->sb, row);
+        const LimnReal *g = w->g + row * v->dim[3];
+        double *sum = sums + row_offset(v->dim, w->sg, row);
+        for (gint64 i = 0; i < v->dim[3]; i++)
+            sum[i * w->sg[3]] +=
+                (double) g[i] *
+                binary_slope(v->kind, w->side, a[i * v->sa[3]], b[i * v->sb[3]]);
+    }
+    for (gint64 i = 0; i < length; i++)
+        w->grad[i] += (LimnReal) sums[i];
+    limn_tape_release(tape, mark);
 }
 
 static void
@@ -400,7 +422,7 @@ binary_backward(LimnTape *tape, LimnNode *node)
             limn_tape_for(tape, rows, MAX(1, CHUNK / MAX(1, w.value.dim[3])),
                           binary_gradient_rows, &w);
         else
-            binary_gradient_rows(0, rows, &w);
+            binary_gradient_sums(tape, &w, rows, limn_tensor_length(operand));
     }
 }
 

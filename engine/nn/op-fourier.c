@@ -25,6 +25,7 @@ typedef struct {
 static GMutex plan_lock;
 static GHashTable *plans; // length -> Plan; lives as long as the program
 
+// NULL when there is no memory for it. The lock is held.
 static Plan *
 get_plan(gint64 n)
 {
@@ -36,8 +37,19 @@ get_plan(gint64 n)
     plan = g_new0(Plan, 1);
     plan->real = FFTW(malloc)((gsize) n * sizeof(LimnReal));
     plan->half = FFTW(malloc)((gsize) (n / 2 + 1) * sizeof(FFTW(complex)));
-    plan->forward = FFTW(plan_dft_r2c_1d)((int) n, plan->real, plan->half, FFTW_ESTIMATE);
-    plan->inverse = FFTW(plan_dft_c2r_1d)((int) n, plan->half, plan->real, FFTW_ESTIMATE);
+    if (plan->real && plan->half) {
+        plan->forward =
+            FFTW(plan_dft_r2c_1d)((int) n, plan->real, plan->half, FFTW_ESTIMATE);
+        plan->inverse =
+            FFTW(plan_dft_c2r_1d)((int) n, plan->half, plan->real, FFTW_ESTIMATE);
+    }
+    if (!plan->forward || !plan->inverse) {
+        FFTW(destroy_plan)(plan->forward); // NULL is passed over
+        FFTW(free)(plan->real);
+        FFTW(free)(plan->half);
+        g_free(plan);
+        return NULL;
+    }
     gint64 *key = g_new(gint64, 1);
     *key = n;
     g_hash_table_insert(plans, key, plan);
@@ -84,8 +96,8 @@ rfft_backward(LimnTape *tape, LimnNode *node)
     if (!gx || !n)
         return;
     g_mutex_lock(&plan_lock);
-    Plan *plan = get_plan(n);
-    for (gint64 r = 0; r < limn_tensor_length(node->out) / n; r++)
+    Plan *plan = get_plan(n); // made by the forward pass
+    for (gint64 r = 0; plan && r < limn_tensor_length(node->out) / n; r++)
         transpose_row(plan, n, node->out->grad + r * n, gx + r * n);
     g_mutex_unlock(&plan_lock);
 }
@@ -105,9 +117,13 @@ limn_nn_rfft_ortho(LimnTape *tape, LimnTensor *x)
     if (n) {
         g_mutex_lock(&plan_lock);
         Plan *plan = get_plan(n);
-        for (gint64 r = 0; r < limn_tensor_length(x) / n; r++)
+        for (gint64 r = 0; plan && r < limn_tensor_length(x) / n; r++)
             transform_row(plan, n, x->data + r * n, out->data + r * n);
         g_mutex_unlock(&plan_lock);
+        if (!plan)
+            return limn_tape_fail(
+                tape, "rfft_ortho",
+                "no room for a transform of %" G_GINT64_FORMAT " numbers", n);
     }
     LimnNode *node = LIMN_RECORD(tape, "rfft_ortho", rfft_backward, out, x);
     if (node)

@@ -239,9 +239,9 @@ check_csr(LimnTape *tape, const LimnTensor *val, const LimnTensor *x,
           const LimnTensor *rowptr, const LimnTensor *col, gint64 rows)
 {
     gint64 edges = limn_tensor_length(val);
-    gboolean fits = x->rank == 2 && (rowptr->flags & col->flags & LIMN_TENSOR_INT32) &&
-                    limn_tensor_length(rowptr) == rows + 1 &&
-                    limn_tensor_length(col) == edges;
+    gboolean fits =
+        rows >= 0 && x->rank == 2 && (rowptr->flags & col->flags & LIMN_TENSOR_INT32) &&
+        limn_tensor_length(rowptr) == rows + 1 && limn_tensor_length(col) == edges;
     const gint32 *start = fits ? limn_tensor_i32(rowptr) : NULL;
     const gint32 *column = fits ? limn_tensor_i32(col) : NULL;
     fits = fits && start[0] == 0 && start[rows] == edges;

@@ -6,6 +6,7 @@
 #include "engine/nn/tape-private.h"
 
 #include <math.h>
+#include <string.h>
 
 static LimnTensor *
 mean_all(LimnTape *tape, LimnTensor *a)
@@ -101,8 +102,15 @@ limn_nn_cross_entropy(LimnTape *tape, LimnTensor *logits, LimnTensor *target,
     LimnTensor *out = limn_tape_new_tensor(tape, op, 0, NULL);
     if (LIMN_UNUSABLE(tape, op, logits, target, out) || !ce || !p)
         return limn_tape_poisoned(tape);
-    *ce = (CrossEntropy){options->label_smoothing, 0, options->class_weights,
-                         options->has_ignore, options->ignore_index};
+    LimnReal *weights = NULL; // a copy: the caller's may be gone at the reverse sweep
+    if (options->class_weights) {
+        weights = limn_tape_alloc_reals(tape, op, classes);
+        if (!weights)
+            return limn_tape_poisoned(tape);
+        memcpy(weights, options->class_weights, (gsize) classes * sizeof *weights);
+    }
+    *ce = (CrossEntropy){options->label_smoothing, 0, weights, options->has_ignore,
+                         options->ignore_index};
     gint64 rows = limn_tensor_length(target);
     double sum = 0;
     for (gint64 r = 0; r < rows; r++) {

@@ -286,13 +286,15 @@ limn_nn_linear(LimnTape *tape, LimnTensor *x, LimnTensor *w, LimnTensor *b)
     w = limn_tape_contiguous(tape, w);
     if (b)
         b = limn_tape_contiguous(tape, b);
+    if (LIMN_UNUSABLE(tape, "linear", x, w, b))
+        return limn_tape_poisoned(tape);
     gint64 dim[4], out_width = w->dim[0], in = w->dim[1];
     for (int i = 0; i < 4; i++)
         dim[i] = x->dim[i];
     dim[x->rank - 1] = out_width;
     LimnTensor *out = limn_tape_new_tensor(tape, "linear", x->rank, dim);
-    if (LIMN_UNUSABLE(tape, "linear", x, w, b, out))
-        return limn_tape_poisoned(tape);
+    if (out->flags & LIMN_TENSOR_POISONED)
+        return out;
     gint64 rows = 1;
     for (int i = 0; i + 1 < x->rank; i++)
         rows *= x->dim[i];

@@ -16,6 +16,23 @@ vector_fits(const LimnTensor *t, gint64 n)
     return !t || (t->rank == 1 && t->dim[0] == n);
 }
 
+// Gain or bias as the loops read it; NULL stays NULL.
+static LimnTensor *
+contiguous_vector(LimnTape *tape, LimnTensor *t)
+{
+    return t ? limn_tape_contiguous(tape, t) : NULL;
+}
+
+// Sums of the gradients of gain and bias: two rows of zeros.
+static double *
+channel_sums(LimnTape *tape, const char *op, gint64 n)
+{
+    double *sums = limn_tape_alloc(tape, op, 2 * (gsize) n * sizeof *sums);
+    if (sums)
+        memset(sums, 0, 2 * (gsize) n * sizeof *sums);
+    return sums;
+}
+
 // ---- layer_norm: y = (x - mean) r w + b, r = (var + eps)^-1/2, biased variance
 // Backward per row: h = g w, gx = r (h - mean(h) - xh mean(h xh)); gw += g xh; gb += g.
 
@@ -76,10 +93,9 @@ static void
 layer_norm_parameters(LimnTape *tape, const LayerNorm *l, gint64 rows, LimnReal *gw,
                       LimnReal *gb)
 {
-    double *sums = limn_tape_alloc(tape, "layer_norm", 2 * (gsize) l->n * sizeof *sums);
+    double *sums = channel_sums(tape, "layer_norm", l->n);
     if (!sums)
         return;
-    memset(sums, 0, 2 * (gsize) l->n * sizeof *sums);
     for (gint64 i = 0; i < rows; i++)
         for (gint64 j = 0; j < l->n; j++) {
             double g = l->g[i * l->n + j];
@@ -124,11 +140,13 @@ limn_nn_layer_norm(LimnTape *tape, LimnTensor *x, LimnTensor *w, LimnTensor *b,
     if (n == 0 || !vector_fits(w, n) || !vector_fits(b, n))
         return limn_tape_fail_shapes(tape, "layer_norm", x, w ? w : x, "last dimension");
     x = limn_tape_contiguous(tape, x);
+    w = contiguous_vector(tape, w);
+    b = contiguous_vector(tape, b);
     LimnTensor *out = limn_tape_new_tensor(tape, "layer_norm", x->rank, x->dim);
     gint64 rows = limn_tensor_length(x) / n;
     double *mean = limn_tape_alloc(tape, "layer_norm", (gsize) rows * sizeof *mean);
     double *r = limn_tape_alloc(tape, "layer_norm", (gsize) rows * sizeof *r);
-    if (((out->flags | x->flags) & LIMN_TENSOR_POISONED) || !mean || !r)
+    if (LIMN_UNUSABLE(tape, "layer_norm", x, w, b, out) || !mean || !r)
         return limn_tape_poisoned(tape);
     LayerNorm l = {.x = x->data,
                    .w = w ? w->data : NULL,
@@ -256,6 +274,9 @@ set_norm_backward(LimnTape *tape, LimnNode *node)
     LimnReal *gx = limn_tape_grad(tape, node->in[0]);
     LimnReal *gw = node->in[1] ? limn_tape_grad(tape, node->in[1]) : NULL;
     LimnReal *gb = node->in[2] ? limn_tape_grad(tape, node->in[2]) : NULL;
+    double *sums = channel_sums(tape, node->op, p.channels);
+    if (!sums)
+        return;
     for (gint64 s = 0; s < p.n_sets; s++) {
         NormSet set = norm_set(&p, s);
         double m = mean[s], k = r[s], sum = 0, dot = 0;
@@ -264,10 +285,8 @@ set_norm_backward(LimnTape *tape, LimnNode *node)
             double xh = (x[at] - m) * k, h = (double) g[at] * (w ? w[c] : 1);
             sum += h;
             dot += h * xh;
-            if (gw)
-                gw[c] += (LimnReal) (g[at] * xh);
-            if (gb)
-                gb[c] += g[at];
+            sums[c] += g[at] * xh;
+            sums[p.channels + c] += g[at];
         });
         if (node->i[5])
             sum = dot = 0;
@@ -277,6 +296,10 @@ set_norm_backward(LimnTape *tape, LimnNode *node)
                 gx[at] += (LimnReal) (k * (h - sum / count - xh * dot / count));
             });
     }
+    for (gint64 c = 0; gw && c < p.channels; c++)
+        gw[c] += (LimnReal) sums[c];
+    for (gint64 c = 0; gb && c < p.channels; c++)
+        gb[c] += (LimnReal) sums[p.channels + c];
 }
 
 static LimnTensor *
@@ -357,10 +380,12 @@ limn_nn_group_norm(LimnTape *tape, LimnTensor *x, LimnTensor *w, LimnTensor *b,
                               "%" G_GINT64_FORMAT " channels in %d groups", p.channels,
                               groups);
     x = limn_tape_contiguous(tape, x);
+    w = contiguous_vector(tape, w);
+    b = contiguous_vector(tape, b);
     p.n_sets = p.samples * groups;
     double *stats =
         limn_tape_alloc(tape, "group_norm", 3 * (gsize) p.n_sets * sizeof *stats);
-    if (!stats || (x->flags & LIMN_TENSOR_POISONED))
+    if (!stats || LIMN_UNUSABLE(tape, "group_norm", x, w, b))
         return limn_tape_poisoned(tape);
     set_statistics(x, &p, eps, stats, stats + p.n_sets, stats + 2 * p.n_sets);
     return set_norm(tape, "group_norm", x, w, b, &p, stats, stats + p.n_sets, FALSE);
@@ -394,10 +419,12 @@ limn_nn_batch_norm(LimnTape *tape, LimnTensor *x, LimnTensor *w, LimnTensor *b,
     if (!training && (!running_mean || !running_var))
         return limn_tape_fail(tape, "batch_norm", "evaluation needs running statistics");
     x = limn_tape_contiguous(tape, x);
+    w = contiguous_vector(tape, w);
+    b = contiguous_vector(tape, b);
     p.n_sets = p.channels;
     double *mean =
         limn_tape_alloc(tape, "batch_norm", 3 * (gsize) p.n_sets * sizeof *mean);
-    if (!mean || (x->flags & LIMN_TENSOR_POISONED))
+    if (!mean || LIMN_UNUSABLE(tape, "batch_norm", x, w, b))
         return limn_tape_poisoned(tape);
     double *r = mean + p.n_sets, *variance = mean + 2 * p.n_sets;
     if (training) {

@@ -106,6 +106,8 @@ limn_nn_lstm_cell(LimnTape *tape, LimnTensor *x, LimnTensor *h, LimnTensor *c,
                                     limn_nn_linear(tape, h, wh, NULL));
     if (LIMN_UNUSABLE(tape, "lstm_cell", gates, c))
         return limn_tape_poisoned(tape);
+    if (gates->rank != 2 || gates->dim[1] % 4)
+        return limn_tape_fail_shapes(tape, "lstm_cell", x, wi, "[B, in] and [4 H, in]");
     gint64 n = gates->dim[1] / 4;
     LimnTensor *i = limn_nn_sigmoid(tape, columns(tape, gates, 0, n));
     LimnTensor *f = limn_nn_sigmoid(tape, columns(tape, gates, n, 2 * n));
@@ -124,6 +126,8 @@ limn_nn_gru_cell(LimnTape *tape, LimnTensor *x, LimnTensor *h, LimnTensor *wi,
     LimnTensor *a = limn_nn_linear(tape, x, wi, bi), *b = limn_nn_linear(tape, h, wh, bh);
     if (LIMN_UNUSABLE(tape, "gru_cell", a, b))
         return limn_tape_poisoned(tape);
+    if (a->rank != 2 || a->dim[1] % 3 || !limn_tensor_same_shape(a, b))
+        return limn_tape_fail_shapes(tape, "gru_cell", x, wi, "[B, in] and [3 H, in]");
     gint64 n = a->dim[1] / 3;
     LimnTensor *r = limn_nn_sigmoid(
         tape, limn_nn_add(tape, columns(tape, a, 0, n), columns(tape, b, 0, n)));

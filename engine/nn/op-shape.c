@@ -10,6 +10,30 @@
 
 // ---- views
 
+// Elements of the view fall on the same one of the base: their sums are carried in
+// double.
+static void
+add_broadcast(LimnTape *tape, const LimnNode *node, LimnReal *target)
+{
+    const LimnTensor *out = node->out;
+    const LimnReal *g = out->grad;
+    gint64 length = limn_tensor_length(node->in[0]);
+    LimnArenaMark mark = limn_tape_mark(tape);
+    double *sums = limn_tape_alloc(tape, node->op, (gsize) length * sizeof *sums);
+    if (!sums)
+        return;
+    memset(sums, 0, (gsize) length * sizeof *sums);
+    for (gint64 a = 0; a < out->dim[0]; a++)
+        for (gint64 b = 0; b < out->dim[1]; b++)
+            for (gint64 c = 0; c < out->dim[2]; c++)
+                for (gint64 d = 0; d < out->dim[3]; d++)
+                    sums[a * node->i[0] + b * node->i[1] + c * node->i[2] +
+                         d * node->i[3]] += *g++;
+    for (gint64 i = 0; i < length; i++)
+        target[i] += (LimnReal) sums[i];
+    limn_tape_release(tape, mark);
+}
+
 // Adds the view's gradient into the base's: node->i[0..3] are the strides of the view in
 // the (contiguous) gradient of the base, node->d[0] the offset.
 static void
@@ -18,6 +42,10 @@ view_backward(LimnTape *tape, LimnNode *node)
     LimnReal *target = limn_tape_grad(tape, node->in[0]);
     if (!target)
         return;
+    if (limn_tensor_length(node->out) > limn_tensor_length(node->in[0])) {
+        add_broadcast(tape, node, target);
+        return;
+    }
     const LimnTensor *out = node->out;
     const LimnReal *g = out->grad;
     target += (gint64) node->d[0];
@@ -119,13 +147,15 @@ limn_nn_reshape(LimnTape *tape, LimnTensor *a, int rank, const gint64 *dim)
     if (LIMN_UNUSABLE(tape, "reshape", a))
         return limn_tape_poisoned(tape);
     gint64 length = 1;
-    for (int i = 0; i < rank; i++)
-        length *= dim[i];
-    if (rank > LIMN_TENSOR_MAX_RANK || length != limn_tensor_length(a)) {
+    gboolean good = rank >= 0 && rank <= LIMN_TENSOR_MAX_RANK;
+    for (int i = 0; good && i < rank; i++)
+        good = dim[i] >= 0 && !__builtin_mul_overflow(length, dim[i], &length);
+    if (!good || length != limn_tensor_length(a)) {
         g_autofree char *shape = limn_tensor_describe(a);
         return limn_tape_fail(tape, "reshape",
-                              "%s has not the %" G_GINT64_FORMAT " elements asked for",
-                              shape, length);
+                              "%s has not the %" G_GINT64_FORMAT
+                              " elements of rank %d asked for",
+                              shape, length, rank);
     }
     a = limn_tape_contiguous(tape, a);
     if (a->flags & LIMN_TENSOR_POISONED)
@@ -336,6 +366,8 @@ check_indices(LimnTape *tape, const char *op, LimnTensor *idx, gint64 limit)
     if (!(idx->flags & LIMN_TENSOR_INT32))
         return limn_tape_fail(tape, op, "indices must be integer");
     idx = limn_tape_contiguous(tape, idx);
+    if (idx->flags & LIMN_TENSOR_POISONED)
+        return idx;
     const gint32 *index = limn_tensor_i32(idx);
     for (gint64 i = 0; i < limn_tensor_length(idx); i++)
         if (index[i] < 0 || index[i] >= limit)

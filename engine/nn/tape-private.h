@@ -3,6 +3,7 @@
 
 // What operations see of the tape. Only files of engine/nn include this.
 
+#include "engine/nn/arena.h"
 #include "engine/nn/tensor.h"
 
 #define LIMN_NODE_ATTRIBUTES 8
@@ -26,6 +27,10 @@ struct LimnNode {
 // ---- memory (arena; NULL and a poisoned tape when the limit is exceeded)
 gpointer limn_tape_alloc(LimnTape *tape, const char *op, gsize bytes);
 LimnReal *limn_tape_alloc_reals(LimnTape *tape, const char *op, gint64 n);
+// Scratch of one operation: everything allocated after the mark is given back. No
+// gradient may be asked for in between.
+LimnArenaMark limn_tape_mark(LimnTape *tape);
+void limn_tape_release(LimnTape *tape, LimnArenaMark mark);
 
 // ---- tensors
 // A new contiguous tensor with undefined data; poisoned when memory fails.

@@ -172,6 +172,18 @@ release_gradient(LimnTape *tape, LimnTensor *tensor)
     tensor->grad_mark = 0;
 }
 
+LimnArenaMark
+limn_tape_mark(LimnTape *tape)
+{
+    return limn_arena_mark(tape->arena);
+}
+
+void
+limn_tape_release(LimnTape *tape, LimnArenaMark mark)
+{
+    limn_arena_release(tape->arena, mark);
+}
+
 // ---- tensors
 
 gint64
@@ -248,7 +260,8 @@ LimnTensor *
 limn_tape_new_int(LimnTape *tape, const char *op, int rank, const gint64 *dim)
 {
     LimnTensor *tensor = new_tensor(tape, op, rank, dim, sizeof(gint32));
-    tensor->flags |= LIMN_TENSOR_INT32;
+    if (!(tensor->flags & LIMN_TENSOR_POISONED)) // the poisoned one is shared
+        tensor->flags |= LIMN_TENSOR_INT32;
     return tensor;
 }
 
@@ -429,8 +442,10 @@ limn_tape_unusable(LimnTape *tape, const char *op, LimnTensor *const *in, int n)
     for (int i = 0; i < n; i++) {
         if (!in[i])
             continue;
-        if (in[i]->flags & LIMN_TENSOR_POISONED)
+        if (in[i]->flags & LIMN_TENSOR_POISONED) {
+            limn_tape_fail(tape, op, "input %d failed in an earlier step", i);
             return TRUE;
+        }
         if ((in[i]->flags & LIMN_TENSOR_INT32) && !takes_integer(op, i)) {
             limn_tape_fail(tape, op, "input %d is integer, expected real numbers", i);
             return TRUE;
@@ -446,7 +461,8 @@ limn_tape_unusable(LimnTape *tape, const char *op, LimnTensor *const *in, int n)
 gboolean
 limn_tape_check(LimnTape *tape, GError **error)
 {
-    if (!tape->error)
+    // A loop that was cancelled left chunks out: what it made must not be used.
+    if (!tape->error && limn_job_check(tape->job, &tape->error))
         return TRUE;
     if (error)
         *error = g_error_copy(tape->error);
@@ -624,15 +640,20 @@ typedef struct {
     gpointer user_data;
 } Segment;
 
-// Inputs as tensors of their own, so that the inner sweep stops at them.
+// Inputs as tensors of their own, so that the inner sweep stops at them. They add to the
+// gradients of the inputs directly: the same sums in the same order as without a segment.
 static void
 detach_inputs(LimnTape *tape, const LimnNode *node, LimnTensor **detached)
 {
     for (int i = 0; i < node->n_in; i++) {
         LimnTensor *in = node->in[i];
         detached[i] = limn_tape_new_view(tape, in, in->rank, in->dim, in->stride, 0);
-        if (limn_tape_grad(tape, in))
-            detached[i]->flags |= LIMN_TENSOR_REQUIRES_GRAD | LIMN_TENSOR_RETAIN_GRAD;
+        LimnReal *grad = limn_tape_grad(tape, in);
+        if (!grad || (detached[i]->flags & LIMN_TENSOR_POISONED))
+            continue;
+        detached[i]->flags |= LIMN_TENSOR_REQUIRES_GRAD;
+        detached[i]->grad = grad;
+        detached[i]->grad_mark = tape->sweep;
         detached[i]->need_mark = in->need_mark;
     }
 }
@@ -656,11 +677,14 @@ checkpoint_backward(LimnTape *tape, LimnNode *node)
         limn_tape_alloc(tape, node->op, (gsize) node->n_in * sizeof(LimnTensor *));
     if (!detached)
         return;
-    // The gradients of the inputs get their room before the mark: they outlive it.
+    // The gradients of the inputs get their room before the mark: they outlive it. The
+    // segment starts with empty free lists: the links of the others lie in the free
+    // blocks themselves, which it would overwrite.
     detach_inputs(tape, node, detached);
     LimnArenaMark mark = limn_arena_mark(tape->arena);
     FreeBlock *free_blocks[N_SIZE_CLASSES];
     memcpy(free_blocks, tape->free_blocks, sizeof free_blocks);
+    memset(tape->free_blocks, 0, sizeof tape->free_blocks);
     int first = (int) tape->nodes->len;
     LimnTensor *out =
         segment->func(tape, detached, (gsize) node->n_in, segment->user_data);
@@ -671,13 +695,6 @@ checkpoint_backward(LimnTape *tape, LimnNode *node)
         for (gint64 i = 0; i < limn_tensor_length(out); i++)
             grad[i] += node->out->grad[i];
         sweep_nodes(tape, (int) tape->nodes->len - 1, first);
-        for (int i = 0; i < node->n_in; i++) {
-            LimnReal *target = limn_tape_grad(tape, node->in[i]);
-            for (gint64 j = 0; target && has_gradient(tape, detached[i]) &&
-                               j < limn_tensor_length(node->in[i]);
-                 j++)
-                target[j] += detached[i]->grad[j];
-        }
     }
     g_array_set_size(tape->nodes, (guint) first);
     limn_arena_release(tape->arena, mark);

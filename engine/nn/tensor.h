@@ -109,7 +109,8 @@ gboolean limn_tape_backward(LimnTape *tape, LimnTensor *y, const LimnReal *seed,
 gboolean limn_tape_grad_of(LimnTape *tape, LimnTensor *y, const LimnReal *seed,
                            LimnTensor *const *wanted, gsize n_wanted, GError **error);
 
-// FALSE with the first error of the tape (shape, memory, cancelled). Clears nothing.
+// FALSE with the first error of the tape (shape, memory), or when its job was cancelled:
+// after TRUE every result is complete. Clears nothing.
 gboolean limn_tape_check(LimnTape *tape, GError **error);
 
 // For models that check their own inputs: sets the tape's error unless it has one and
