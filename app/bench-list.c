@@ -9,6 +9,7 @@ static const LimnBenchmark *const benchmarks[] = {
     &limn_bench_explain_text,
     &limn_bench_open_model,
     &limn_bench_gemm_small,
+    &limn_bench_elastic_net,
     NULL,
 };
 

@@ -70,6 +70,7 @@ extern const LimnBenchmark limn_bench_clip_image;
 extern const LimnBenchmark limn_bench_explain_text;
 extern const LimnBenchmark limn_bench_open_model;
 extern const LimnBenchmark limn_bench_gemm_small;
+extern const LimnBenchmark limn_bench_elastic_net;
 
 // limn-cli bench, with a job of its own that signals cancel.
 int limn_bench_main(int argc, char **argv);

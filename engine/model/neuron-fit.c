@@ -5,11 +5,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "engine/base/parallel.h"
 #include "engine/math/symmetric.h"
 
 #define MOST LIMN_NEURON_MAX_LENGTH
 // The variance of a prediction below this part of its terms' is rounding.
 #define VANISHING 1e-13
+// Neurons that one chunk explains, with one work space.
+#define CHUNK_NEURONS ((gsize) 4)
 
 void
 limn_neuron_options_init(LimnNeuronOptions *options)
@@ -330,4 +333,45 @@ limn_neuron_explain(const LimnNeuronProblem *problem, const LimnNeuronOptions *o
     }
     limn_neuron_rank(problem, options, &target, work, &ranking);
     limn_neuron_select(problem, options, &target, work, explanation);
+}
+
+typedef struct {
+    const LimnNeuronProblem *problem;
+    const LimnNeuronOptions *options;
+    const LimnArray *activations;
+    gsize first, count;
+    const double *q;
+    LimnNeuronExplanation *explanations;
+} Many;
+
+static void
+explain_chunk(gsize chunk, gpointer data)
+{
+    const Many *many = data;
+    gsize end = MIN((chunk + 1) * CHUNK_NEURONS, many->count);
+    g_autoptr(LimnNeuronWork) work = limn_neuron_work_new(many->problem);
+    for (gsize i = chunk * CHUNK_NEURONS; i < end; i++) {
+        limn_neuron_explain(many->problem, many->options, many->activations,
+                            many->first + i, many->q + i * many->problem->k, work,
+                            &many->explanations[i]);
+    }
+}
+
+gboolean
+limn_neuron_explain_many(const LimnNeuronProblem *problem,
+                         const LimnNeuronOptions *options, const LimnArray *activations,
+                         gsize first, gsize count, LimnNeuronExplanation *explanations,
+                         LimnJob *job, GError **error)
+{
+    gint64 shape[2] = {(gint64) count, (gint64) problem->k};
+    g_autoptr(LimnArray) q = limn_array_new(LIMN_DTYPE_F64, 2, shape, error);
+    if (q == NULL || !limn_neuron_correlate(problem, activations, first, count,
+                                            limn_array_f64(q), job, error)) {
+        return FALSE;
+    }
+    Many many = {problem, options,           activations, first,
+                 count,   limn_array_f64(q), explanations};
+    limn_parallel_for(job, (count + CHUNK_NEURONS - 1) / CHUNK_NEURONS, explain_chunk,
+                      &many);
+    return limn_job_check(job, error);
 }
