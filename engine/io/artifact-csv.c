@@ -187,19 +187,64 @@ read_row(Csv *csv, LimnTable *table, Cell *cell, gboolean header, GError **error
     return TRUE;
 }
 
-gboolean
-limn_table_from_csv(LimnTable *table, const char *path, GError **error)
+// The bytes of the file, and `csv` at their beginning; NULL with an error.
+static GBytes *
+open_csv(const char *path, Csv *csv, GError **error)
 {
     g_autoptr(GBytes) bytes = limn_file_read(path, MAX_CSV_FILE, error);
     if (bytes == NULL) {
-        return FALSE;
+        return NULL;
     }
     gsize size = 0;
     const char *data = g_bytes_get_data(bytes, &size);
     if (size > 0 && !g_utf8_validate_len(data, size, NULL)) {
-        return limn_error_set_file(error, LIMN_ERROR_FORMAT, path, "is not UTF-8 text");
+        limn_error_set_file(error, LIMN_ERROR_FORMAT, path, "is not UTF-8 text");
+        return NULL;
     }
-    Csv csv = {.path = path, .at = data, .end = data + size, .line = 1};
+    *csv = (Csv){.path = path, .at = data, .end = data + size, .line = 1};
+    return g_steal_pointer(&bytes);
+}
+
+static void
+free_row(gpointer row)
+{
+    g_ptr_array_unref(row);
+}
+
+GPtrArray *
+limn_csv_load(const char *path, GError **error)
+{
+    Csv csv;
+    g_autoptr(GBytes) bytes = open_csv(path, &csv, error);
+    if (bytes == NULL) {
+        return NULL;
+    }
+    if (csv.end - csv.at >= 3 && memcmp(csv.at, "\xef\xbb\xbf", 3) == 0) {
+        csv.at += 3;
+    }
+    g_autoptr(GPtrArray) rows = g_ptr_array_new_with_free_func(free_row);
+    Cell cell = {.text = g_string_new(NULL)};
+    gboolean good = TRUE;
+    while (good && csv.at < csv.end) {
+        GPtrArray *row = g_ptr_array_new_with_free_func(g_free);
+        g_ptr_array_add(rows, row);
+        do {
+            good = read_cell(&csv, &cell, error);
+            g_ptr_array_add(row, g_strdup(cell.text->str));
+        } while (good && !cell.last);
+    }
+    g_string_free(cell.text, TRUE);
+    return good ? g_steal_pointer(&rows) : NULL;
+}
+
+gboolean
+limn_table_from_csv(LimnTable *table, const char *path, GError **error)
+{
+    Csv csv;
+    g_autoptr(GBytes) bytes = open_csv(path, &csv, error);
+    if (bytes == NULL) {
+        return FALSE;
+    }
     Cell cell = {.text = g_string_new(NULL)};
     gboolean good = TRUE;
     if (table->columns->len > 0) {

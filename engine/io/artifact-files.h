@@ -62,3 +62,6 @@ gboolean limn_artifact_text_from_json(LimnArtifact *artifact, const char *path,
 char *limn_table_to_csv(const LimnTable *table);
 // Names, types and units of the columns come from the table given, which has no rows.
 gboolean limn_table_from_csv(LimnTable *table, const char *path, GError **error);
+// The cells of any CSV file, row by row, the header first (a byte order mark is dropped);
+// rows may differ in length. Returns: (transfer full) (element-type GPtrArray of char *)
+GPtrArray *limn_csv_load(const char *path, GError **error);
