@@ -32,6 +32,25 @@ uniform vec4 mask_place;
 
 layout(location = 0) out vec4 colour;
 
+// Rising stripes, a quarter of a period of that many logical pixels wide.
+bool is_hatched(vec2 at, float logical)
+{
+    int period = max(int(logical * pixel_scale), 2);
+
+    return 4 * ((int(at.x) + int(at.y)) % period) < period;
+}
+
+// By the bits, because compilers may assume that there is no NaN.
+bool is_finite(float value)
+{
+    return (floatBitsToUint(value) & 0x7f800000u) != 0x7f800000u;
+}
+
+bool is_nan(float value)
+{
+    return !is_finite(value) && (floatBitsToUint(value) & 0x007fffffu) != 0u;
+}
+
 #ifdef HAS_PICTURE
 float checker(vec2 at)
 {
@@ -59,17 +78,6 @@ vec3 picture_colour(vec2 at)
 #endif
 
 #ifdef HAS_MAP
-// By the bits, because compilers may assume that there is no NaN.
-bool is_finite(float value)
-{
-    return (floatBitsToUint(value) & 0x7f800000u) != 0x7f800000u;
-}
-
-bool is_nan(float value)
-{
-    return !is_finite(value) && (floatBitsToUint(value) & 0x007fffffu) != 0u;
-}
-
 float nearest_value(vec2 texel)
 {
     return texelFetch(map, clamp(ivec2(floor(texel)), ivec2(0), textureSize(map, 0) - 1), 0).r;
@@ -108,12 +116,8 @@ vec3 map_colour(float value, vec2 at)
 {
     float part;
 
-    if (is_nan(value)) {
-        int period = max(int(8.0 * pixel_scale), 2);
-        int phase = (int(at.x) + int(at.y)) % period;
-
-        return nan_colour * (4 * phase < period ? 0.55 : 1.0);
-    }
+    if (is_nan(value))
+        return nan_colour * (is_hatched(at, 8.0) ? 0.55 : 1.0);
     if (range.y > range.x)
         part = clamp((value - range.x) / (range.y - range.x), 0.0, 1.0);
     else
@@ -142,7 +146,15 @@ float contour_cover(vec3 field)
 #ifdef HAS_MASK
 bool is_inside(ivec2 at)
 {
-    return texelFetch(mask, clamp(at, ivec2(0), textureSize(mask, 0) - 1), 0).r >= 0.5;
+    float value = texelFetch(mask, clamp(at, ivec2(0), textureSize(mask, 0) - 1), 0).r;
+
+    return !is_nan(value) && value >= 0.5;
+}
+
+// Pixels that count neither as inside nor as outside.
+bool is_ignored(ivec2 at)
+{
+    return is_nan(texelFetch(mask, clamp(at, ivec2(0), textureSize(mask, 0) - 1), 0).r);
 }
 
 float border_distance(vec2 texel)
@@ -193,8 +205,11 @@ void main()
     shown = mix(shown, background, DIM);
 #endif
 #ifdef HAS_MASK
-    float away = border_distance(at * mask_place.xy + mask_place.zw);
+    vec2 mask_texel = at * mask_place.xy + mask_place.zw;
+    float away = border_distance(mask_texel);
 
+    if (is_ignored(ivec2(floor(mask_texel))))
+        shown = is_hatched(at, 6.0) ? mix(shown, vec3(1.0), 0.65) : mix(shown, vec3(0.0), 0.25);
     shown = mix(shown, vec3(0.0), 0.7 * clamp(2.0 * pixel_scale + 0.5 - away, 0.0, 1.0));
     shown = mix(shown, vec3(1.0), clamp(pixel_scale + 0.5 - away, 0.0, 1.0));
 #endif

@@ -147,13 +147,19 @@ sample_map(const LimnTile *tile, float u, float v, gboolean linear)
     return sample;
 }
 
+// Rising stripes, a quarter of a period of that many logical pixels wide.
+static gboolean
+is_hatched(const Row *row, int x, int period)
+{
+    period = MAX((int) (period * row->scene->style.scale), 2);
+    return 4 * ((x + row->y) % period) < period;
+}
+
 static void
 nan_colour(const Row *row, int x, float rgb[3])
 {
     const LimnHeatmapStyle *style = &row->scene->style;
-    int period = MAX((int) (8 * style->scale), 2);
-    int phase = (x + row->y) % period;
-    float share = 4 * phase < period ? 0.55f : 1.0f;
+    float share = is_hatched(row, x, 8) ? 0.55f : 1.0f;
 
     set_pixel(rgb, style->nan);
     for (int c = 0; c < 3; c++)
@@ -221,6 +227,16 @@ is_inside(const LimnTile *tile, int x, int y)
     return ((const float *) tile->texels)[(gsize) y * tile->width + x] >= 0.5f;
 }
 
+// Pixels that count neither as inside nor as outside.
+static gboolean
+is_ignored(const LimnTile *tile, float u, float v)
+{
+    int x = CLAMP((int) floorf(u), 0, tile->width - 1);
+    int y = CLAMP((int) floorf(v), 0, tile->height - 1);
+
+    return isnan(((const float *) tile->texels)[(gsize) y * tile->width + x]);
+}
+
 // Device pixels to the nearest border between inside and outside, as far as the
 // neighbouring texels tell; large when there is none.
 static float
@@ -255,6 +271,12 @@ paint_mask(const Row *row)
         float u = (row->cell->x0 + i + 0.5f) * use->scale_x + use->offset_x;
         float distance = border_distance(use->handle, u, v, use->scale_x, use->scale_y);
 
+        if (is_ignored(use->handle, u, v)) {
+            if (is_hatched(row, row->cell->x0 + i, 6))
+                mix_pixel(row->rgb + 3 * i, white, 0.65f);
+            else
+                mix_pixel(row->rgb + 3 * i, black, 0.25f);
+        }
         mix_pixel(row->rgb + 3 * i, black,
                   0.7f * CLAMP(2 * scale + 0.5f - distance, 0, 1));
         mix_pixel(row->rgb + 3 * i, white, CLAMP(scale + 0.5f - distance, 0, 1));

@@ -21,6 +21,7 @@ struct LimnPyramid {
     LimnPixelSource *source; // PICTURE
     LimnArray *map;          // MAP
     LimnImage *mask;         // MASK
+    gint64 ignore;           // MASK, -1: none
     GMutex lock;             // building
     int built;               // atomic
     int first_stored;        // levels below are reduced tile by tile
@@ -121,7 +122,7 @@ limn_pyramid_new_map(LimnArray *map)
 }
 
 LimnPyramid *
-limn_pyramid_new_mask(LimnImage *mask)
+limn_pyramid_new_mask(LimnImage *mask, gint64 ignore)
 {
     LimnPyramid *pyramid;
 
@@ -129,6 +130,7 @@ limn_pyramid_new_mask(LimnImage *mask)
 
     pyramid = pyramid_new(MASK, mask->width, mask->height);
     pyramid->mask = limn_image_ref(mask);
+    pyramid->ignore = ignore;
     return pyramid;
 }
 
@@ -225,19 +227,33 @@ limn_pyramid_memory(const LimnPyramid *pyramid)
 // ---- reading
 
 static void
-read_mask(const LimnImage *mask, int x, int y, int n, float *out)
+read_mask(const LimnPyramid *pyramid, int x, int y, int n, float *out)
 {
-    int channels = limn_pixels_channels(mask->pixels);
-    gsize size = limn_depth_size(mask->depth);
-    const guint8 *row = (const guint8 *) mask->data + y * limn_image_stride(mask);
+    const LimnImage *mask = pyramid->mask;
+    gsize step = limn_pixels_channels(mask->pixels) * limn_depth_size(mask->depth);
+    const guint8 *sample =
+        (const guint8 *) mask->data + y * limn_image_stride(mask) + x * step;
 
-    for (int i = 0; i < n; i++) {
-        const guint8 *sample = row + (gsize) (x + i) * channels * size;
-        gboolean inside = FALSE;
+    for (int i = 0; i < n; i++, sample += step) {
+        double value;
 
-        for (gsize k = 0; k < size; k++)
-            inside |= sample[k] != 0;
-        out[i] = inside ? 1 : 0;
+        switch (mask->depth) {
+        case LIMN_DEPTH_U8:
+            value = *sample;
+            break;
+        case LIMN_DEPTH_U16:
+            value = *(const guint16 *) sample;
+            break;
+        case LIMN_DEPTH_U32:
+            value = *(const guint32 *) sample;
+            break;
+        default:
+            value = *(const float *) sample;
+            break;
+        }
+        out[i] = value == pyramid->ignore && pyramid->ignore >= 0 ? NAN
+                 : value != 0                                     ? 1
+                                                                  : 0;
     }
 }
 
@@ -261,7 +277,7 @@ read_row(const LimnPyramid *pyramid, int level, int x, int y, int n, guint8 *out
                (gsize) n * sizeof(float));
         break;
     case MASK:
-        read_mask(pyramid->mask, x, y, n, (float *) out);
+        read_mask(pyramid, x, y, n, (float *) out);
         break;
     }
 }

@@ -39,8 +39,9 @@ void limn_tile_free(LimnTile *tile);
 LimnPyramid *limn_pyramid_new_picture(LimnImage *image, LimnRangeRule rule);
 // [gh,gw] f32; leading dimensions of 1 are allowed.
 LimnPyramid *limn_pyramid_new_map(LimnArray *map);
-// 1 where the first sample of the label map is not 0, else 0.
-LimnPyramid *limn_pyramid_new_mask(LimnImage *mask);
+// 1 where the first sample of the label map is not 0, else 0; NaN where it is `ignore`
+// (-1: none).
+LimnPyramid *limn_pyramid_new_mask(LimnImage *mask, gint64 ignore);
 LimnPyramid *limn_pyramid_ref(LimnPyramid *pyramid);
 void limn_pyramid_unref(LimnPyramid *pyramid);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LimnPyramid, limn_pyramid_unref)

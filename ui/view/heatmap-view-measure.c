@@ -23,6 +23,7 @@ typedef struct {
     GWeakRef view; // a worker must never hold the last reference to a widget
     LimnArray *map;
     LimnImage *mask; // NULL: box
+    gint64 ignore;   // label of the mask that counts for nothing
     LimnRect box, rect;
     gboolean is_signed;
     int width, height; // at which it is measured
@@ -64,7 +65,28 @@ measure_task_new(LimnHeatmapView *view)
         task->box = view->box;
     else
         task->mask = limn_image_ref(view->mask);
+    task->ignore = view->effective_ignore;
     return task;
+}
+
+static LimnMaskValue
+mask_value(const MeasureTask *task, double x, double y)
+{
+    double label = limn_image_get_sample(task->mask, MIN((int) x, task->mask->width - 1),
+                                         MIN((int) y, task->mask->height - 1), 0);
+
+    if (task->ignore >= 0 && label == task->ignore)
+        return LIMN_MASK_LEFT_OUT;
+    return label != 0 ? LIMN_MASK_OBJECT : LIMN_MASK_BACKGROUND;
+}
+
+static LimnMaskValue
+box_value(const LimnRect *box, double x, double y)
+{
+    gboolean inside =
+        x >= box->x && x < box->x + box->width && y >= box->y && y < box->y + box->height;
+
+    return inside ? LIMN_MASK_OBJECT : LIMN_MASK_BACKGROUND;
 }
 
 // A pixel belongs to the region when its centre does.
@@ -76,18 +98,10 @@ fill_region(const MeasureTask *task, guint8 *region)
 
         for (int x = 0; x < task->width; x++) {
             double scene_x = (x + 0.5) * task->step;
-            gboolean inside;
 
-            if (task->mask != NULL)
-                inside = limn_image_get_sample(
-                             task->mask, MIN((int) scene_x, task->mask->width - 1),
-                             MIN((int) scene_y, task->mask->height - 1), 0) != 0;
-            else
-                inside =
-                    scene_x >= task->box.x && scene_x < task->box.x + task->box.width &&
-                    scene_y >= task->box.y && scene_y < task->box.y + task->box.height;
             region[(gsize) y * task->width + x] =
-                inside ? LIMN_MASK_OBJECT : LIMN_MASK_BACKGROUND;
+                task->mask != NULL ? mask_value(task, scene_x, scene_y)
+                                   : box_value(&task->box, scene_x, scene_y);
         }
     }
 }

@@ -194,6 +194,20 @@ draw_bar(Overlay *overlay)
     overlay->bar_left = x - PLATE_PAD_X;
 }
 
+// Room at the right for the colour bar; what is fitted stays in the middle as far as it
+// can.
+static void
+make_room(LimnHeatmapView *view, int width, int height, int room, LimnInsets *insets)
+{
+    double inner_width = width - insets->left - room;
+    double inner_height = height - insets->top - insets->bottom;
+    double fitted = view->scene.width * MIN(inner_width / view->scene.width,
+                                            inner_height / view->scene.height);
+
+    insets->right = room;
+    insets->left = MAX(insets->left, MIN(room, (int) (width - room - fitted)));
+}
+
 void
 limn_heatmap_view_get_insets(LimnHeatmapView *view, int width, int height,
                              LimnInsets *insets)
@@ -213,8 +227,10 @@ limn_heatmap_view_get_insets(LimnHeatmapView *view, int width, int height,
 
         init_bar(view, &style, &family);
         if (fit_bar(&style, width, height, &bar_width, &bar_height) > 0)
-            insets->right =
-                MIN((int) ceil(bar_width) + 2 * PLATE_PAD_X + 2 * margin, 2 * width / 5);
+            make_room(
+                view, width, height,
+                MIN((int) ceil(bar_width) + 2 * PLATE_PAD_X + 2 * margin, 2 * width / 5),
+                insets);
     }
 }
 
@@ -411,6 +427,18 @@ append_samples(LimnHeatmapView *view, GString *text, int x, int y)
     }
 }
 
+// What the mask says there.
+static void
+append_label(LimnHeatmapView *view, GString *text, int x, int y)
+{
+    double label = limn_image_get_sample(view->mask, x, y, 0);
+
+    if (view->effective_ignore >= 0 && label == view->effective_ignore)
+        g_string_append(text, _("  ·  ignore"));
+    else
+        g_string_append_printf(text, _("  ·  label %.0f"), label);
+}
+
 static gboolean
 in_picture(LimnHeatmapView *view, const LimnHeatmapPick *probe)
 {
@@ -443,6 +471,9 @@ limn_heatmap_view_describe_probe(LimnHeatmapView *view)
         g_string_append(text, "  ·  ");
         append_samples(view, text, (int) probe->x, (int) probe->y);
     }
+    if (view->mask != NULL && probe->x < view->mask->width &&
+        probe->y < view->mask->height)
+        append_label(view, text, (int) probe->x, (int) probe->y);
     return g_string_free(text, FALSE);
 }
 

@@ -63,6 +63,7 @@ struct _LimnHeatmapView {
     gulong camera_handler;
 
     LimnImage *picture, *mask;
+    gint64 ignore, effective_ignore; // label of the mask; -1: none
     LimnArray *maps[2];
     LimnRect given_rects[2]; // as set; width 0: the whole scene
     gboolean is_signed[2];

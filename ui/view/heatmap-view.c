@@ -5,6 +5,7 @@
 #include "ui/gl/heatmap-paint.h"
 #include "ui/view/gl-area.h"
 #include "ui/view/heatmap-range.h"
+#include "ui/view/mask-label.h"
 #include "ui/view/view-theme.h"
 
 #include <math.h>
@@ -528,6 +529,8 @@ limn_heatmap_view_init(LimnHeatmapView *view)
 
     view->scene.width = view->scene.height = 1;
     view->scene.divider = -1;
+    view->ignore = 255;
+    view->effective_ignore = -1;
     view->scene.style.opacity = 0.6;
     view->scene.style.bilinear = TRUE;
     view->show_crop = TRUE;
@@ -851,22 +854,42 @@ limn_heatmap_view_set_blink(LimnHeatmapView *view, gboolean blink)
     update_blink(view);
 }
 
-void
-limn_heatmap_view_set_mask(LimnHeatmapView *view, LimnImage *mask)
+static void
+update_mask_store(LimnHeatmapView *view)
 {
     LimnPyramid *pyramid = NULL;
 
+    view->effective_ignore = -1;
+    if (view->mask != NULL) {
+        view->effective_ignore = limn_mask_effective_ignore(view->mask, view->ignore);
+        pyramid = limn_pyramid_new_mask(view->mask, view->effective_ignore);
+    }
+    g_clear_pointer(&view->scene.mask, limn_tile_store_free);
+    view->scene.mask = new_store(view, pyramid);
+    contents_changed(view);
+}
+
+void
+limn_heatmap_view_set_mask(LimnHeatmapView *view, LimnImage *mask)
+{
     g_return_if_fail(LIMN_IS_HEATMAP_VIEW(view));
 
     if (mask == view->mask)
         return;
     g_clear_pointer(&view->mask, limn_image_unref);
     view->mask = mask != NULL ? limn_image_ref(mask) : NULL;
-    if (mask != NULL)
-        pyramid = limn_pyramid_new_mask(mask);
-    g_clear_pointer(&view->scene.mask, limn_tile_store_free);
-    view->scene.mask = new_store(view, pyramid);
-    contents_changed(view);
+    update_mask_store(view);
+}
+
+void
+limn_heatmap_view_set_mask_ignore(LimnHeatmapView *view, gint64 label)
+{
+    g_return_if_fail(LIMN_IS_HEATMAP_VIEW(view));
+
+    if (view->ignore == label)
+        return;
+    view->ignore = label;
+    update_mask_store(view);
 }
 
 // ---- questions

@@ -73,6 +73,9 @@ void limn_heatmap_view_set_blink(LimnHeatmapView *view, gboolean blink);
 void limn_heatmap_view_set_box(LimnHeatmapView *view, const LimnRect *box);
 gboolean limn_heatmap_view_get_box(LimnHeatmapView *view, LimnRect *box);
 void limn_heatmap_view_set_mask(LimnHeatmapView *view, LimnImage *mask);
+// Label of pixels that count for nothing and are hatched: 255 at first, -1: none. In a
+// mask of 0 and this label alone it is the object (as in explain-evaluate).
+void limn_heatmap_view_set_mask_ignore(LimnHeatmapView *view, gint64 label);
 gboolean limn_heatmap_view_measure(LimnHeatmapView *view, double *energy, double *iou);
 typedef enum { LIMN_TOOL_PAN, LIMN_TOOL_BOX } LimnCanvasTool;
 void limn_heatmap_view_set_tool(LimnHeatmapView *view, LimnCanvasTool tool);

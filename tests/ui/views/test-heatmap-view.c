@@ -521,6 +521,52 @@ test_measure_constant(void)
     g_object_unref(view);
 }
 
+// Hard case B12: 255 among labels is "ignore", in a black and white mask it is the
+// object.
+static void
+test_ignore(void)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(LimnImage) picture =
+        limn_image_new(64, 64, LIMN_PIXELS_GREY, LIMN_DEPTH_U8, &error);
+    g_autoptr(LimnImage) binary =
+        limn_image_new(64, 64, LIMN_PIXELS_GREY, LIMN_DEPTH_U8, &error);
+    g_autoptr(LimnImage) labels =
+        limn_image_new(64, 64, LIMN_PIXELS_INDEXED, LIMN_DEPTH_U8, &error);
+    g_autoptr(LimnImage) wide =
+        limn_image_new(64, 64, LIMN_PIXELS_GREY, LIMN_DEPTH_U16, &error);
+    g_autoptr(LimnArray) map = fixture_make_map(8, 8);
+    Measure measure = {LIMN_HEATMAP_VIEW(limn_heatmap_view_new()), 0, 0};
+
+    g_object_ref_sink(measure.view);
+    for (int i = 0; i < 64 * 64; i++) {
+        gboolean left = i % 64 < 32;
+
+        ((guint8 *) binary->data)[i] = left ? 255 : 0;
+        ((guint8 *) labels->data)[i] = left ? 255 : 7; // all that counts is object
+        ((guint16 *) wide->data)[i] = left ? 255 : 300;
+    }
+    limn_heatmap_view_set_picture(measure.view, picture);
+    limn_heatmap_view_set_map(measure.view, map, NULL, FALSE);
+    limn_heatmap_view_set_mask(measure.view, binary);
+    g_assert_true(is_measured(&measure));
+    g_assert_cmpfloat(measure.energy, <, 0.9);
+    limn_heatmap_view_set_mask(measure.view, labels);
+    g_assert_true(is_measured(&measure));
+    g_assert_cmpfloat(measure.energy, ==, 1);
+    limn_heatmap_view_set_mask(measure.view, wide);
+    g_assert_true(is_measured(&measure));
+    g_assert_cmpfloat(measure.energy, ==, 1);
+    limn_heatmap_view_set_mask_ignore(measure.view, 300);
+    g_assert_true(is_measured(&measure));
+    g_assert_cmpfloat(measure.energy, ==, 1);
+    limn_heatmap_view_set_mask(measure.view, binary);
+    limn_heatmap_view_set_mask_ignore(measure.view, -1);
+    g_assert_true(is_measured(&measure));
+    g_assert_cmpfloat(measure.energy, <, 0.9);
+    g_object_unref(measure.view);
+}
+
 // ---- keys
 
 typedef struct {
@@ -987,6 +1033,7 @@ main(int argc, char **argv)
     g_test_add_func("/heatmap-view/measure", test_measure);
     g_test_add_func("/heatmap-view/measure-large", test_measure_large);
     g_test_add_func("/heatmap-view/measure-constant", test_measure_constant);
+    g_test_add_func("/heatmap-view/hard/B12-ignore", test_ignore);
     g_test_add_func("/heatmap-view/keys-camera", test_keys_camera);
     g_test_add_func("/heatmap-view/keys-probe", test_keys_probe);
     g_test_add_func("/heatmap-view/keys-box", test_keys_box);

@@ -285,9 +285,12 @@ test_mask(void)
     g_autoptr(LimnPyramid) pyramid = NULL;
 
     ((guint16 *) mask->data)[7] = 256; // low byte 0
-    pyramid = limn_pyramid_new_mask(mask);
+    pyramid = limn_pyramid_new_mask(mask, -1);
     g_assert_cmpfloat(limn_pyramid_get_value(pyramid, 2, 1), ==, 1);
     g_assert_cmpfloat(limn_pyramid_get_value(pyramid, 1, 1), ==, 0);
+    g_clear_pointer(&pyramid, limn_pyramid_unref);
+    pyramid = limn_pyramid_new_mask(mask, 256);
+    g_assert_true(isnan(limn_pyramid_get_value(pyramid, 2, 1)));
 }
 
 // ---- store

@@ -51,7 +51,9 @@ make_mask(int width, int height)
     for (int y = 0; y < height; y++)
         for (int x = 0; x < width; x++)
             ((guint8 *) mask->data)[(gsize) y * width + x] =
-                hypot(x - width / 2.0, y - height / 3.0) < height / 4.0 ? 3 : 0;
+                hypot(x - width / 2.0, y - height / 3.0) < height / 4.0 ? 3
+                : x > width - height / 5                                ? 9
+                                                                        : 0;
     return mask;
 }
 
@@ -118,7 +120,7 @@ static void
 setup_mask(Setup *setup)
 {
     setup->mask = make_mask(setup->scene.width, setup->scene.height);
-    setup->scene.mask = make_store(limn_pyramid_new_mask(setup->mask));
+    setup->scene.mask = make_store(limn_pyramid_new_mask(setup->mask, 9));
 }
 
 static void
