@@ -60,10 +60,9 @@ wait_for_signals(gpointer data)
         unsigned char number;
         ssize_t n = read(signal_pipe[0], &number, 1);
         if (n == 1 && !cancel_jobs()) {
-            // Nothing to cancel: the signal does what it does to other programs.
-            signal(number, SIG_DFL);
-            raise(number);
-        } else if (n <= 0 && errno != EINTR) {
+            _exit(130); // nothing to cancel, and nothing half-written
+        }
+        if (n == 0 || (n < 0 && errno != EINTR)) {
             return NULL;
         }
     }

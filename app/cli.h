@@ -73,7 +73,7 @@ void limn_cli_print_help(void);
 // ---- jobs
 
 // From here on SIGINT, SIGTERM and SIGHUP cancel the job that is running; without one
-// they end the program.
+// they end the program, with the same status.
 void limn_cli_signals_start(void);
 
 // A job with the threads and the kind of progress that were asked for (--threads,

@@ -19,6 +19,7 @@
 #define CACHE_FROM ((guint64) 1 << 20) // smaller files are hashed faster than looked up
 #define BLOCK_SIZE ((gsize) 1 << 20)
 #define MAX_DEPTH 32
+#define UNREADABLE "unreadable"
 
 char *
 limn_sha256_bytes(const void *data, gsize size)
@@ -175,6 +176,10 @@ collect_files(const char *root, const char *relative, int depth, GPtrArray *file
     g_autofree char *path = g_build_filename(root, relative, NULL);
     g_autoptr(GError) cause = NULL;
     g_autoptr(GDir) dir = depth < MAX_DEPTH ? g_dir_open(path, 0, &cause) : NULL;
+    if (dir == NULL && depth > 0 && cause != NULL) {
+        g_ptr_array_add(files, g_strconcat(relative, "/", NULL)); // hashed as unreadable
+        return TRUE;
+    }
     if (dir == NULL) {
         return limn_error_set_file(error, LIMN_ERROR_IO, path,
                                    "cannot list the folder (%s)",
@@ -206,6 +211,23 @@ compare_paths(gconstpointer a, gconstpointer b)
     return strcmp(*(const char *const *) a, *(const char *const *) b);
 }
 
+// The digest of one file of a tree; UNREADABLE for one that cannot be read, so that it
+// does not stand in the way of the others.
+static char *
+hash_member(const char *path, guint64 *size, LimnJob *job, GError **error)
+{
+    GError *cause = NULL;
+    char *digest = limn_sha256_file(path, size, job, &cause);
+    if (digest == NULL && g_error_matches(cause, LIMN_ERROR, LIMN_ERROR_IO)) {
+        g_error_free(cause);
+        return g_strdup(UNREADABLE);
+    }
+    if (digest == NULL) {
+        g_propagate_error(error, cause);
+    }
+    return digest;
+}
+
 char *
 limn_sha256_tree(const char *path, guint64 *size, LimnJob *job, GError **error)
 {
@@ -221,7 +243,7 @@ limn_sha256_tree(const char *path, guint64 *size, LimnJob *job, GError **error)
         g_autofree char *full = g_build_filename(path, relative, NULL);
         guint64 file_size = 0;
         limn_job_push_range(job, (double) i / files->len, (double) (i + 1) / files->len);
-        g_autofree char *digest = limn_sha256_file(full, &file_size, job, error);
+        g_autofree char *digest = hash_member(full, &file_size, job, error);
         limn_job_pop_range(job);
         if (digest == NULL) {
             return NULL;

@@ -1,6 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Folders of pictures: bad items among good ones, shards, resuming.
+
+# For root no file is unreadable: be somebody else, if everything can be reached then.
+if [ "$(id -u)" -eq 0 ] && [ -z "${LIMN_STAY_ROOT:-}" ] && command -v setpriv >/dev/null; then
+    nobody="setpriv --reuid 65534 --regid 65534 --clear-groups"
+    if $nobody test -r "$0" -a -r "$LIMN_DATA_DIR/samples/desk.png" 2>/dev/null &&
+        $nobody "$LIMN_CLI" --version >/dev/null 2>&1; then
+        exec $nobody env TMPDIR=/tmp bash "$0"
+    fi
+fi
 . "$(dirname "$0")/lib.sh"
 mkdir pictures
 cp "$samples"/dog-and-car.png "$samples"/desk.png "$samples"/night.png "$samples"/music.png pictures
@@ -95,7 +104,7 @@ expect "merge the evaluation" 0 "" merge part-1 part-2 --out joined
 same_study "summary and all" whole joined
 "$cli" run explain-evaluate image=scenes every=1 --progress json --out resumed >/dev/null 2>progress &
 slow=$!
-for _ in $(seq 400); do
+for _ in $(seq 1200); do
     [ -n "$(find . -path './.limn-work-*/items.journal' -size +1 2>/dev/null)" ] && break
     sleep 0.05
 done

@@ -9,7 +9,7 @@ start_slow() {
     "$cli" run attention-maps method=rise rise-masks=1000000 image="$dog" text="a dog" \
         --progress json "${@:2}" >slow.out 2>"$1" &
     slow=$!
-    for _ in $(seq 200); do
+    for _ in $(seq 1200); do
         grep -q '"rise"' "$1" 2>/dev/null && break
         sleep 0.05
     done
