@@ -16,7 +16,7 @@
 #define CONCEPTS 800
 #define NEURONS 1000
 #define PLAIN_NEURONS 2
-#define BLOCK ((gsize) 250)
+#define BLOCK 250
 
 typedef struct {
     LimnJob *job;
@@ -142,8 +142,12 @@ rank_all(Bench *b, double *weights, GError **error)
 {
     g_autoptr(LimnNeuronProblem) problem = make_problem(b, error);
     g_autofree double *q = g_new(double, BLOCK *CONCEPTS);
+    guint32 neurons[BLOCK];
     for (gsize first = 0; problem != NULL && first < NEURONS; first += BLOCK) {
-        if (!limn_neuron_correlate(problem, b->activations, first, BLOCK, q, b->job,
+        for (gsize i = 0; i < BLOCK; i++) {
+            neurons[i] = (guint32) (first + i);
+        }
+        if (!limn_neuron_correlate(problem, b->activations, neurons, BLOCK, q, b->job,
                                    error)) {
             return FALSE;
         }
@@ -254,7 +258,7 @@ run_elastic_net(LimnBenchRun *run, GError **error)
         "%.1e; matrices %d MB (concepts and activations), shared moments %d MB, columns "
         "of the plain loop %d MB, peak of the program %ld MB",
         PLAIN_NEURONS, bench.worst, PICTURES * (CONCEPTS + NEURONS) / 250000,
-        CONCEPTS * (CONCEPTS + (int) BLOCK) / 125000, PICTURES * CONCEPTS / 125000,
+        CONCEPTS * (CONCEPTS + BLOCK) / 125000, PICTURES * CONCEPTS / 125000,
         usage.ru_maxrss / 1024);
     return TRUE;
 }

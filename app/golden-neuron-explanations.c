@@ -199,7 +199,7 @@ prepare(LimnNeuronCase *c, GError **error)
     c->greedy = g_new0(LimnNeuronExplanation, c->m);
     c->work = limn_neuron_work_new(c->problem);
     if (!allocate(c, error) ||
-        !limn_neuron_correlate(c->problem, c->a, 0, c->m, c->q, c->job, error)) {
+        !limn_neuron_correlate(c->problem, c->a, NULL, c->m, c->q, c->job, error)) {
         return FALSE;
     }
     return TRUE;

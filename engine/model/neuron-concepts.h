@@ -40,6 +40,10 @@ GPtrArray *limn_superclasses_load(const char *path, const char *const *classes,
                                   LimnJob *job, GError **error);
 GPtrArray *limn_superclasses_new(void);
 LimnSuperclass *limn_superclasses_add(GPtrArray *superclasses, const char *name);
+// Leaves out those of fewer than two classes and those with the classes (in rising order)
+// of one before, with a note that names `path` (NULL: silently).
+void limn_superclasses_drop_redundant(GPtrArray *superclasses, const char *path,
+                                      LimnJob *job);
 
 // presence u8 [n,C], 0 or 1. superclasses may be NULL. Those with more than
 // `most_members` classes are marked as wide (0: none).

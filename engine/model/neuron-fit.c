@@ -339,7 +339,8 @@ typedef struct {
     const LimnNeuronProblem *problem;
     const LimnNeuronOptions *options;
     const LimnArray *activations;
-    gsize first, count;
+    const guint32 *neurons;
+    gsize count;
     const double *q;
     LimnNeuronExplanation *explanations;
 } Many;
@@ -352,7 +353,7 @@ explain_chunk(gsize chunk, gpointer data)
     g_autoptr(LimnNeuronWork) work = limn_neuron_work_new(many->problem);
     for (gsize i = chunk * CHUNK_NEURONS; i < end; i++) {
         limn_neuron_explain(many->problem, many->options, many->activations,
-                            many->first + i, many->q + i * many->problem->k, work,
+                            many->neurons[i], many->q + i * many->problem->k, work,
                             &many->explanations[i]);
     }
 }
@@ -360,16 +361,17 @@ explain_chunk(gsize chunk, gpointer data)
 gboolean
 limn_neuron_explain_many(const LimnNeuronProblem *problem,
                          const LimnNeuronOptions *options, const LimnArray *activations,
-                         gsize first, gsize count, LimnNeuronExplanation *explanations,
-                         LimnJob *job, GError **error)
+                         const guint32 *neurons, gsize count,
+                         LimnNeuronExplanation *explanations, LimnJob *job,
+                         GError **error)
 {
     gint64 shape[2] = {(gint64) count, (gint64) problem->k};
     g_autoptr(LimnArray) q = limn_array_new(LIMN_DTYPE_F64, 2, shape, error);
-    if (q == NULL || !limn_neuron_correlate(problem, activations, first, count,
+    if (q == NULL || !limn_neuron_correlate(problem, activations, neurons, count,
                                             limn_array_f64(q), job, error)) {
         return FALSE;
     }
-    Many many = {problem, options,           activations, first,
+    Many many = {problem, options,           activations, neurons,
                  count,   limn_array_f64(q), explanations};
     limn_parallel_for(job, (count + CHUNK_NEURONS - 1) / CHUNK_NEURONS, explain_chunk,
                       &many);

@@ -110,13 +110,13 @@ void limn_neuron_explain(const LimnNeuronProblem *problem,
                          gsize neuron, const double *q, LimnNeuronWork *work,
                          LimnNeuronExplanation *explanation);
 
-// The same for the neurons first .. first + count - 1, on the job's threads, into
-// explanations [count]. Memory: count * k doubles. FALSE when cancelled.
+// The same for the neurons [count], on the job's threads, into explanations [count].
+// Memory: count * k doubles. FALSE when cancelled.
 gboolean limn_neuron_explain_many(const LimnNeuronProblem *problem,
                                   const LimnNeuronOptions *options,
-                                  const LimnArray *activations, gsize first, gsize count,
-                                  LimnNeuronExplanation *explanations, LimnJob *job,
-                                  GError **error);
+                                  const LimnArray *activations, const guint32 *neurons,
+                                  gsize count, LimnNeuronExplanation *explanations,
+                                  LimnJob *job, GError **error);
 
 // The steps of it. set_target: FALSE when the activations are not finite.
 gboolean limn_neuron_set_target(const LimnNeuronProblem *problem,

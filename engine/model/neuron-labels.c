@@ -109,9 +109,8 @@ same_members(const LimnSuperclass *a, const LimnSuperclass *b)
                   a->members->len * sizeof(guint32)) == 0;
 }
 
-// Removes those that are no concept of their own.
-static void
-drop_redundant(GPtrArray *superclasses, const char *path, LimnJob *job)
+void
+limn_superclasses_drop_redundant(GPtrArray *superclasses, const char *path, LimnJob *job)
 {
     guint n_single = 0, n_same = 0;
     for (guint i = 0; i < superclasses->len;) {
@@ -128,7 +127,7 @@ drop_redundant(GPtrArray *superclasses, const char *path, LimnJob *job)
             i++;
         }
     }
-    if (n_single + n_same > 0) {
+    if (n_single + n_same > 0 && path != NULL) {
         g_autofree char *shown = limn_display_path(path);
         limn_job_diagnose(job, LIMN_DIAGNOSTIC_NOTE, shown,
                           "%u superclasses of fewer than two classes and %u with the "
@@ -172,7 +171,7 @@ limn_superclasses_load(const char *path, const char *const *classes, LimnJob *jo
         }
         drop_repeated(super->members);
     }
-    drop_redundant(superclasses, path, job);
+    limn_superclasses_drop_redundant(superclasses, path, job);
     return g_steal_pointer(&superclasses);
 }
 

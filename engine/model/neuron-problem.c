@@ -209,14 +209,16 @@ limn_neuron_problem_free(LimnNeuronProblem *p)
 
 gboolean
 limn_neuron_correlate(const LimnNeuronProblem *p, const LimnArray *activations,
-                      gsize first, gsize count, double *q, LimnJob *job, GError **error)
+                      const guint32 *neurons, gsize count, double *q, LimnJob *job,
+                      GError **error)
 {
     const LimnNeuronSplit *split = p->split;
     g_autofree double *mean = g_new0(double, count), *std = g_new0(double, count);
-    LimnColumns targets = {.x = limn_array_f32(activations) + first,
+    LimnColumns targets = {.x = limn_array_f32(activations),
                            .stride = (gsize) activations->shape[1],
                            .rows = split->train,
                            .n = split->n_train,
+                           .columns = neurons,
                            .k = count};
     limn_columns_describe(job, &targets, mean, std);
     targets.offset = mean;

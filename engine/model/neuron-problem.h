@@ -58,7 +58,8 @@ void limn_neuron_problem_free(LimnNeuronProblem *problem);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LimnNeuronProblem, limn_neuron_problem_free)
 
 // q [count,k]: sums over train of standardised columns times (activation - its mean over
-// train), / n_train, for the neurons first .. first + count - 1 of activations f32 [n,m].
+// train), / n_train, for the neurons [count] (NULL: the first
+// ones) of activations f32 [n,m].
 gboolean limn_neuron_correlate(const LimnNeuronProblem *problem,
-                               const LimnArray *activations, gsize first, gsize count,
-                               double *q, LimnJob *job, GError **error);
+                               const LimnArray *activations, const guint32 *neurons,
+                               gsize count, double *q, LimnJob *job, GError **error);
