@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-#define LEGEND_WIDTH 160
+#define LEGEND_WIDTH 120
 #define LEGEND_STRIP 10
 #define LEGEND_STEPS 32
 
@@ -20,6 +20,7 @@ struct _LimnTextView {
     GtkWidget parent_instance;
 
     GtkWidget *box;
+    GtkWidget *flow;  // words and legend, beside or below each other
     GtkWidget *words; // LimnWrapBox
     GtkWidget *empty; // what is shown without a sentence
     GtkWidget *cut;   // why a part is struck through
@@ -318,7 +319,7 @@ limn_text_view_set_item(LimnTextView *view, const LimnTextItem *item)
     }
     hide_spare_buttons(view);
     gtk_widget_set_visible(view->empty, !has_text);
-    gtk_widget_set_visible(view->words, has_text);
+    gtk_widget_set_visible(view->flow, has_text);
     gtk_widget_set_visible(view->cut, has_text && item->truncated);
     update_legend(view);
 }
@@ -404,6 +405,7 @@ limn_text_view_init(LimnTextView *view)
     view->labels = g_ptr_array_new();
     view->spans = g_array_new(FALSE, FALSE, sizeof(Span));
     view->box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 8);
+    view->flow = limn_wrap_box_new(24, 8);
     view->words = limn_wrap_box_new(4, 4);
     view->empty =
         new_note(_("No sentence yet: its words will be coloured by their weight."));
@@ -413,10 +415,11 @@ limn_text_view_init(LimnTextView *view)
     view->message = new_note("");
     view->legend_row = new_legend(view);
     gtk_box_append(GTK_BOX(view->box), view->empty);
-    gtk_box_append(GTK_BOX(view->box), view->words);
+    gtk_widget_set_parent(view->words, view->flow);
+    gtk_widget_set_parent(view->legend_row, view->flow);
+    gtk_box_append(GTK_BOX(view->box), view->flow);
     gtk_box_append(GTK_BOX(view->box), view->cut);
     gtk_box_append(GTK_BOX(view->box), view->message);
-    gtk_box_append(GTK_BOX(view->box), view->legend_row);
     gtk_widget_set_parent(view->box, GTK_WIDGET(view));
     gtk_accessible_update_property(GTK_ACCESSIBLE(view), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    _("Words of the sentence"), -1);

@@ -219,7 +219,7 @@ test_text(void)
     append_text(box, "nothing helps, and the rest was too long for the model to read",
                 zero, zeros, 13, "No word raises the score.");
     append_text(box, NULL, NULL, NULL, 0, NULL);
-    fixture_init(&fixture, box, 420, 640);
+    fixture_init(&fixture, box, 620, 560);
     snap(&fixture, NULL, "text");
     fixture_clear(&fixture);
 }
