@@ -446,8 +446,9 @@ in_picture(LimnHeatmapView *view, const LimnHeatmapPick *probe)
            probe->x < view->picture->width && probe->y < view->picture->height;
 }
 
-char *
-limn_heatmap_view_describe_probe(LimnHeatmapView *view)
+// Place and value; with `samples` also what picture and mask hold there.
+static char *
+describe_probe(LimnHeatmapView *view, gboolean samples)
 {
     const LimnHeatmapPick *probe = &view->probe;
     GString *text;
@@ -467,14 +468,20 @@ limn_heatmap_view_describe_probe(LimnHeatmapView *view)
                                text->len > 0 ? "  ·  " : "", probe->row, probe->col,
                                value);
     }
-    if (in_picture(view, probe)) {
+    if (samples && in_picture(view, probe)) {
         g_string_append(text, "  ·  ");
         append_samples(view, text, (int) probe->x, (int) probe->y);
     }
-    if (view->mask != NULL && probe->x < view->mask->width &&
+    if (samples && view->mask != NULL && probe->x < view->mask->width &&
         probe->y < view->mask->height)
         append_label(view, text, (int) probe->x, (int) probe->y);
     return g_string_free(text, FALSE);
+}
+
+char *
+limn_heatmap_view_describe_probe(LimnHeatmapView *view)
+{
+    return describe_probe(view, TRUE);
 }
 
 // Marks the place of a probe that was moved by keys.
@@ -498,16 +505,31 @@ draw_cursor(const Overlay *overlay)
     stroke_twice(overlay, FALSE);
 }
 
+static gboolean
+fits(const Overlay *overlay, const char *text, double max_width)
+{
+    g_autoptr(PangoLayout) layout = new_layout(overlay, text, FALSE);
+    int width;
+
+    pango_layout_get_pixel_size(layout, &width, NULL);
+    return width + 2 * PLATE_PAD_X <= max_width;
+}
+
 static void
 draw_probe(const Overlay *overlay)
 {
-    g_autofree char *text = limn_heatmap_view_describe_probe(overlay->view);
+    double room = overlay->width - 2 * overlay->margin;
     double y = overlay->height - overlay->margin - note_height(overlay);
+    g_autofree char *full = describe_probe(overlay->view, TRUE);
+    g_autofree char *brief = NULL;
 
     draw_cursor(overlay);
-    if (text != NULL)
-        draw_note(overlay, text, FALSE, overlay->margin, y,
-                  overlay->width - 2 * overlay->margin, FALSE);
+    if (full == NULL)
+        return;
+    if (!fits(overlay, full, room))
+        brief = describe_probe(overlay->view, FALSE);
+    draw_note(overlay, brief != NULL && *brief != '\0' ? brief : full, FALSE,
+              overlay->margin, y, room, FALSE);
 }
 
 // ---- notes
