@@ -170,12 +170,11 @@ note_item_error(LimnDocument *self, const char *path, const char *message)
 static void
 set_scene(LimnDocument *self, LimnImage *image)
 {
-    double zoom, cx, cy;
+    const LimnStudyView *view = &self->study->view;
 
-    limn_camera_get_state(self->camera, &zoom, &cx, &cy);
     limn_camera_set_scene(self->camera, image->width, image->height);
-    if (!self->had_picture && zoom > 0)
-        limn_camera_set_state(self->camera, zoom, cx, cy);
+    if (!self->had_picture && view->zoom > 0)
+        limn_camera_set_state(self->camera, view->zoom, view->cx, view->cy);
     self->had_picture = TRUE;
 }
 
@@ -428,7 +427,7 @@ limn_document_set_pasted(LimnDocument *self, LimnImage *picture, const char *pat
     g_free(self->picture_path);
     self->picture_path = g_strdup(path);
     self->picture = limn_image_ref(picture);
-    limn_camera_set_scene(self->camera, picture->width, picture->height);
+    set_scene(self, picture);
     limn_document_emit(self, LIMN_DOCUMENT_DATA_CHANGED);
     limn_document_emit(self, LIMN_DOCUMENT_PICTURE_CHANGED);
 }

@@ -92,7 +92,6 @@ limn_document_new(LimnSessionStudy *study, LimnUndo *undo)
     self->undo = undo;
     if (study->data.prompts->len == 0)
         g_ptr_array_add(study->data.prompts, g_strdup(""));
-    limn_camera_set_state(self->camera, study->view.zoom, study->view.cx, study->view.cy);
     limn_document_sync_picture(self);
     return self;
 }
@@ -163,7 +162,8 @@ limn_document_freeze(LimnDocument *self)
 {
     LimnStudyView *view = &self->study->view;
 
-    limn_camera_get_state(self->camera, &view->zoom, &view->cx, &view->cy);
+    if (self->had_picture) // until then the session's state waits for the picture
+        limn_camera_get_state(self->camera, &view->zoom, &view->cx, &view->cy);
     return self->study;
 }
 

@@ -196,6 +196,7 @@ submit(LimnWorkspace *self)
     postpone_slow(self, request);
     if (request->items->len == 0 && all_scored(doc)) {
         limn_live_request_unref(request);
+        limn_document_set_live_error(doc, NULL); // what is wanted is on screen
         return;
     }
     self->live_serial = limn_live_submit(self->live, request);

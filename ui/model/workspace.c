@@ -115,6 +115,7 @@ limn_workspace_stop(LimnWorkspace *self)
     limn_workspace_live_stop(self);
     limn_workspace_jobs_stop(self);
     limn_engine_thread_free(g_steal_pointer(&self->batch));
+    g_clear_pointer(&self->store, limn_session_store_free); // the session is free again
 }
 
 void

@@ -58,11 +58,12 @@ limn_application_startup(GApplication *application)
     limn_svg_init();
 }
 
-// The window, made and restored at the first use.
+// The window, made and restored at the first use; NULL when it was closed and the
+// program is about to end.
 static LimnWindow *
 ensure_window(LimnApplication *self)
 {
-    if (self->window)
+    if (self->window || self->ws)
         return self->window;
     self->ws = limn_workspace_new();
     limn_workspace_restore(self->ws);
@@ -74,7 +75,10 @@ ensure_window(LimnApplication *self)
 static void
 limn_application_activate(GApplication *application)
 {
-    gtk_window_present(GTK_WINDOW(ensure_window(LIMN_APPLICATION(application))));
+    LimnWindow *window = ensure_window(LIMN_APPLICATION(application));
+
+    if (window)
+        gtk_window_present(GTK_WINDOW(window));
 }
 
 static void
@@ -86,6 +90,8 @@ limn_application_open(GApplication *application, GFile **files, int n_files,
     g_autoptr(GStrvBuilder) paths = g_strv_builder_new();
     g_auto(GStrv) list = NULL;
 
+    if (!window)
+        return;
     for (int i = 0; i < n_files; i++) {
         g_autofree char *path = g_file_get_path(files[i]);
 

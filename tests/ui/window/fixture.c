@@ -4,8 +4,6 @@
 #include "engine/base/file.h"
 #include "engine/method/operations.h"
 
-#include <glib/gstdio.h>
-
 #define DEADLINE (60 * G_TIME_SPAN_SECOND)
 
 static char *home;
@@ -19,10 +17,9 @@ set_folder(const char *variable, const char *name)
 }
 
 gboolean
-fixture_main_init(int *argc, char ***argv)
+fixture_main_init_in(int *argc, char ***argv, const char *folder)
 {
-    home = g_dir_make_tmp("limn-window-XXXXXX", NULL);
-    g_assert_nonnull(home);
+    home = g_strdup(folder);
     set_folder("XDG_STATE_HOME", "state");
     set_folder("XDG_DATA_HOME", "data");
     set_folder("XDG_CONFIG_HOME", "config");
@@ -35,6 +32,15 @@ fixture_main_init(int *argc, char ***argv)
     gtk_test_init(argc, argv, NULL);
     limn_registry_set(limn_operations);
     return TRUE;
+}
+
+gboolean
+fixture_main_init(int *argc, char ***argv)
+{
+    g_autofree char *folder = g_dir_make_tmp("limn-window-XXXXXX", NULL);
+
+    g_assert_nonnull(folder);
+    return fixture_main_init_in(argc, argv, folder);
 }
 
 const char *
@@ -113,6 +119,10 @@ quit(gpointer data)
 void
 fixture_stop(Fixture *fixture)
 {
+    gpointer window = fixture->window, ws = fixture->ws;
+
+    g_object_add_weak_pointer(window, &window);
+    g_object_add_weak_pointer(ws, &ws);
     gtk_window_close(GTK_WINDOW(fixture->window));
     for (int i = 0; i < 100; i++)
         while (g_main_context_iteration(NULL, FALSE))
@@ -122,6 +132,10 @@ fixture_stop(Fixture *fixture)
     g_application_run(G_APPLICATION(fixture->app), 0, NULL);
     g_clear_object(&fixture->app);
     fixture->window = NULL;
+    for (int i = 0; i < 500 && (window || ws); i++) // workers may hold it for a moment
+        fixture_idle(10);
+    g_assert_null(window); // nothing keeps the window or the workspace alive
+    g_assert_null(ws);
 }
 
 void

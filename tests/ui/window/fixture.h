@@ -20,6 +20,8 @@ typedef struct {
 // main() of a test program: private folders, GTK in test mode, operations. Returns FALSE
 // when there is no display (the caller ends with 0 after the plan was skipped).
 gboolean fixture_main_init(int *argc, char ***argv);
+// The same in a given folder (for a child process).
+gboolean fixture_main_init_in(int *argc, char ***argv, const char *folder);
 const char *fixture_home(void);
 void fixture_main_end(void);
 
