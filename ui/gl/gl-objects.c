@@ -96,7 +96,8 @@ compile(GLenum type, const char *name, const char *defines, GError **error)
     gsize size;
 
     // Asking for the resource by its function keeps the linker from dropping it.
-    source = g_resource_lookup_data(limn_shaders_get_resource(), path, 0, error);
+    (void) limn_shaders_get_resource();
+    source = g_resources_lookup_data(path, 0, error);
     if (source == NULL)
         return 0;
     parts[0] = dialect_prefix();

@@ -6,6 +6,7 @@
 #include "tests/ui/views/fixture.h"
 #include "ui/gl/gl-objects.h"
 
+#include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
 
@@ -188,6 +189,24 @@ static void
 test_without_gl(void)
 {
     run_with("/heatmap-view/subprocess/without-gl", "GDK_DEBUG", "gl-disable");
+}
+
+// A driver that refuses the shader: found out while drawing.
+static void
+test_shader_refused(void)
+{
+    g_autoptr(GError) error = NULL;
+    g_autofree char *folder = g_dir_make_tmp("limn-shaders-XXXXXX", &error);
+    g_autofree char *file = NULL;
+    g_autofree char *overlay = NULL;
+
+    g_assert_no_error(error);
+    file = g_build_filename(folder, "heatmap.frag", NULL);
+    overlay = g_strconcat("/io/github/limn_studio/Limn/shaders=", folder, NULL);
+    g_assert_true(g_file_set_contents(file, "void main() { nonsense; }\n", -1, &error));
+    run_with("/heatmap-view/subprocess/without-gl", "G_RESOURCE_OVERLAYS", overlay);
+    g_remove(file);
+    g_rmdir(folder);
 }
 
 static void
@@ -1021,6 +1040,7 @@ main(int argc, char **argv)
     g_test_add_func("/heatmap-view/gles", test_gles);
     g_test_add_func("/heatmap-view/subprocess/gles", with_gles);
     g_test_add_func("/heatmap-view/without-gl", test_without_gl);
+    g_test_add_func("/heatmap-view/shader-refused", test_shader_refused);
     g_test_add_func("/heatmap-view/subprocess/without-gl", without_gl);
     g_test_add_func("/heatmap-view/hard/B78-scale-2", test_scale_2);
     g_test_add_func("/heatmap-view/subprocess/scale-2", at_scale_2);

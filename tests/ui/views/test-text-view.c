@@ -132,6 +132,50 @@ test_words(void)
     fixture_clear(&pane.fixture);
 }
 
+// Keys and pointer as they come from the server.
+static void
+test_input(void)
+{
+    static const double weights[] = {0.1, 0.6, 0.3};
+    g_autoptr(GPtrArray) buttons = NULL;
+    graphene_rect_t bounds;
+    g_autofree char *click = NULL;
+    g_autofree char *with_shift = NULL;
+    Pane pane;
+    int x, y;
+
+    pane_init(&pane);
+    set_text(&pane, "a dog runs", weights, 3);
+    fixture_idle(100);
+    buttons = find_all(&pane, LIMN_TYPE_WORD_BUTTON);
+    g_assert_true(
+        gtk_widget_compute_bounds(buttons->pdata[1], pane.fixture.window, &bounds));
+    x = bounds.origin.x + bounds.size.width / 2;
+    y = bounds.origin.y + bounds.size.height / 2;
+    click = g_strdup_printf("mousemove %d %d click 1", x, y);
+    with_shift =
+        g_strdup_printf("keydown shift mousemove %d %d click 1 keyup shift", x, y);
+    if (fixture_input(click)) {
+        g_assert_cmpint(pane.n, ==, 1);
+        g_assert_cmpint(pane.begin, ==, 2);
+        g_assert_false(pane.without);
+        fixture_input(with_shift);
+        g_assert_cmpint(pane.n, ==, 2);
+        g_assert_true(pane.without);
+        fixture_input("key Tab"); // to the next word
+        fixture_input("key Return");
+        g_assert_cmpint(pane.n, ==, 3);
+        g_assert_cmpint(pane.begin, ==, 6);
+        g_assert_false(pane.without);
+        fixture_input("key shift+Return");
+        g_assert_cmpint(pane.n, ==, 4);
+        g_assert_true(pane.without);
+        fixture_input("mousemove 5000 5000");
+    }
+    fixture_idle(200);
+    fixture_clear(&pane.fixture);
+}
+
 // Buttons stay while the sentence grows, so that the focus does.
 static void
 test_typing(void)
@@ -309,6 +353,7 @@ main(int argc, char **argv)
 {
     gtk_test_init(&argc, &argv, NULL);
     g_test_add_func("/text-view/words", test_words);
+    g_test_add_func("/text-view/input", test_input);
     g_test_add_func("/text-view/typing", test_typing);
     g_test_add_func("/text-view/truncated", test_truncated);
     g_test_add_func("/text-view/hard/B34-odd-texts", test_odd_texts);
