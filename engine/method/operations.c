@@ -6,12 +6,18 @@ extern const LimnOperation limn_operation_attention_maps;
 extern const LimnOperation limn_operation_explain_evaluate;
 extern const LimnOperation limn_operation_clip_classify;
 extern const LimnOperation limn_operation_scenes;
+extern const LimnOperation limn_operation_activations;
 extern const LimnOperation limn_operation_clip_train;
 extern const LimnOperation limn_operation_clip_evaluate;
 
 const LimnOperation *const limn_operations[] = {
-    &limn_operation_grad_eclip,       &limn_operation_attention_maps,
-    &limn_operation_explain_evaluate, &limn_operation_clip_classify,
-    &limn_operation_scenes,           &limn_operation_clip_train,
-    &limn_operation_clip_evaluate,    NULL,
+    &limn_operation_grad_eclip,
+    &limn_operation_attention_maps,
+    &limn_operation_explain_evaluate,
+    &limn_operation_clip_classify,
+    &limn_operation_scenes,
+    &limn_operation_activations,
+    &limn_operation_clip_train,
+    &limn_operation_clip_evaluate,
+    NULL,
 };
