@@ -18,7 +18,9 @@ limn_cli_message(const char *format, ...)
     va_start(args, format);
     g_autofree char *text = g_strdup_vprintf(format, args);
     va_end(args);
-    fprintf(stderr, "limn-cli: %s\n", text);
+    // One line, whatever names out of a file or a server's answer it holds.
+    g_autofree char *shown = limn_display_path(text);
+    fprintf(stderr, "limn-cli: %s\n", shown);
 }
 
 int

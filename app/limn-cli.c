@@ -7,6 +7,7 @@
 
 #include "app/cli.h"
 #include "engine/base/error.h"
+#include "engine/base/file.h"
 #include "engine/method/operations.h"
 #include "engine/study/suggest.h"
 #include "engine/svg/svg.h"
@@ -66,6 +67,7 @@ run_verb(const LimnCliVerb *verb, char **words)
 int
 main(int argc, char **argv)
 {
+    limn_standard_streams_open();
     limn_cli_signals_start();
     setlocale(LC_ALL, "");
     bindtextdomain(GETTEXT_PACKAGE, LIMN_LOCALEDIR);

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/base/error.h"
+#include "engine/base/file.h"
 #include "golden.h"
 
 static const struct {
@@ -32,6 +34,7 @@ usage(const char *problem)
 int
 main(int argc, char **argv)
 {
+    limn_standard_streams_open();
     if (argc != 3) {
         return usage("two arguments are needed");
     }
@@ -40,13 +43,15 @@ main(int argc, char **argv)
             continue;
         }
         if (!g_file_test(argv[2], G_FILE_TEST_IS_DIR)) {
-            fprintf(stderr, "limn-golden: %s: there is no such folder\n", argv[2]);
+            g_autofree char *shown = limn_display_path(argv[2]);
+            fprintf(stderr, "limn-golden: %s: there is no such folder\n", shown);
             return 3;
         }
         g_autoptr(LimnGolden) golden = limn_golden_new();
         METHODS[i].run(golden, argv[2]);
         return limn_golden_finish(golden);
     }
-    g_autofree char *problem = g_strdup_printf("there is no method \"%s\"", argv[1]);
+    g_autofree char *shown = limn_display_path(argv[1]);
+    g_autofree char *problem = g_strdup_printf("there is no method \"%s\"", shown);
     return usage(problem);
 }

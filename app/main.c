@@ -4,6 +4,7 @@
 
 #include "limn-config.h"
 
+#include "engine/base/file.h"
 #include "engine/method/operations.h"
 #include "ui/window/application.h"
 
@@ -31,6 +32,7 @@ main(int argc, char **argv)
 {
     g_autoptr(LimnApplication) application = NULL;
 
+    limn_standard_streams_open();
     setlocale(LC_ALL, "");
     bindtextdomain(GETTEXT_PACKAGE, LIMN_LOCALEDIR);
     bind_textdomain_codeset(GETTEXT_PACKAGE, "UTF-8");

@@ -55,6 +55,19 @@ check_regular(const char *path, const struct stat *info, GError **error)
                                describe_type(info->st_mode));
 }
 
+void
+limn_standard_streams_open(void)
+{
+    // Opening takes the lowest free number: none below the result is left closed.
+    int fd;
+    do {
+        fd = open("/dev/null", O_RDWR | O_NOCTTY);
+    } while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0) {
+        close(fd);
+    }
+}
+
 int
 limn_file_open_regular(const char *path, struct stat *info, GError **error)
 {

@@ -30,6 +30,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LimnFileWriter, limn_file_writer_free)
 
 gboolean limn_file_write(const char *path, const void *data, gsize size, GError **error);
 
+// Standard input, output and error that are closed become /dev/null, so that no file or
+// pipe gets their numbers and is written to by a printf. The first thing in a main.
+void limn_standard_streams_open(void);
+
 // mkdir -p; LIMN_ERROR_OUTPUT naming the path.
 gboolean limn_make_directory(const char *path, GError **error);
 void limn_file_remove_stale(const char *directory);
