@@ -88,6 +88,9 @@ add_text(Learner *l, LimnTokenizer *tokenizer, const char *text, GError **error)
     g_autoptr(GArray) symbols = g_array_new(FALSE, FALSE, sizeof(gint32));
     for (guint i = 1; i + 1 < tokens->tokens->len; i++) {
         LimnToken *token = &g_array_index(tokens->tokens, LimnToken, i);
+        if (token->id == limn_tokenizer_get_start(tokenizer) ||
+            token->id == limn_tokenizer_get_end(tokenizer))
+            continue; // written out in the text: no part of a word
         const char *piece = limn_tokenizer_get_piece(tokenizer, token->id);
         gint32 id = symbol_id(l, piece);
         g_array_append_val(symbols, id);
@@ -190,7 +193,9 @@ write_files(const Learner *l)
     for (guint i = 0; i < l->merges->len; i++) {
         g_auto(GStrv) parts = g_strsplit(l->merges->pdata[i], " ", 2);
         g_autofree char *joined = g_strconcat(parts[0], parts[1], NULL);
-        json_object_set_new(vocab, joined, json_integer(id++));
+        // Two pairs may make the same string ("ab" "c", "a" "bc"): one token.
+        if (!json_object_get(vocab, joined))
+            json_object_set_new(vocab, joined, json_integer(id++));
         g_string_append_printf(merges, "%s\n", (char *) l->merges->pdata[i]);
     }
     json_object_set_new(vocab, "<|startoftext|>", json_integer(id++));
