@@ -156,6 +156,11 @@ load_state(const char *path, LimnSafetensors *st, LimnOptimizer *optimizer,
                                    "tensor 'rng.state' is not a list of %d integers",
                                    N_STATE);
     const gint64 *values = limn_array_i64(numbers);
+    if (values[1] < 0)
+        return limn_error_set_file(error, LIMN_ERROR_FORMAT, path,
+                                   "tensor 'rng.state' gives step %" G_GINT64_FORMAT
+                                   " (expected at least 0)",
+                                   values[1]);
     state->seed = (guint64) values[0];
     memcpy(state->counters, values + 2, sizeof state->counters);
     if (optimizer)

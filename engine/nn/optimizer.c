@@ -67,16 +67,6 @@ limn_optimizer_options_init(LimnOptimizerOptions *options, LimnOptimizerKind kin
         .eps = 1e-8};
 }
 
-static LimnReal *
-zero_block(gint64 length)
-{
-    gsize bytes = ((gsize) MAX(length, 16) * sizeof(LimnReal) + 63) / 64 * 64;
-    LimnReal *block = aligned_alloc(64, bytes);
-    if (block)
-        memset(block, 0, bytes);
-    return block;
-}
-
 LimnOptimizer *
 limn_optimizer_new(LimnParameters *parameters, const LimnOptimizerOptions *options,
                    GError **error)
@@ -87,11 +77,11 @@ limn_optimizer_new(LimnParameters *parameters, const LimnOptimizerOptions *optio
     optimizer->parameters = parameters;
     optimizer->options = *options;
     if (two || options->momentum != 0)
-        optimizer->first = zero_block(length);
+        optimizer->first = limn_parameters_new_block(parameters);
     if (two)
-        optimizer->second = zero_block(length);
+        optimizer->second = limn_parameters_new_block(parameters);
     if (options->ema_decay > 0)
-        optimizer->average = zero_block(length);
+        optimizer->average = limn_parameters_new_block(parameters);
     if (((two || options->momentum != 0) && !optimizer->first) ||
         (two && !optimizer->second) || (options->ema_decay > 0 && !optimizer->average)) {
         g_set_error(error, LIMN_ERROR, LIMN_ERROR_MEMORY,

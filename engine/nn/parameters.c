@@ -7,13 +7,16 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 // Every parameter begins at a multiple of 16 elements (64 bytes).
 #define ALIGN_ELEMENTS 16
+#define MAX_LENGTH ((gint64) 1 << 36)
+#define BLOCKS_OF_A_TRAINING 4 // values, gradients, two moments
 
 struct LimnParameters {
     GArray *infos; // LimnParameterInfo
-    gint64 length;
+    gint64 length; // MAX_LENGTH + 1: too large
     LimnReal *block, *gradients;
 };
 
@@ -57,20 +60,36 @@ limn_parameters_add(LimnParameters *parameters, const char *name, int rank,
     LimnParameterInfo info = {.name = g_strdup(name), .rank = rank, .length = 1};
     for (int i = 0; i < LIMN_TENSOR_MAX_RANK; i++) {
         info.dim[i] = i < rank ? dim[i] : 1;
-        info.length *= info.dim[i];
+        if (info.dim[i] < 0 ||
+            __builtin_mul_overflow(info.length, info.dim[i], &info.length))
+            info.length = MAX_LENGTH + 1;
     }
+    info.length = MIN(info.length, MAX_LENGTH + 1);
     info.decay = rank >= 2 && !strstr(name, "position");
     info.offset = parameters->length;
     parameters->length +=
         (info.length + ALIGN_ELEMENTS - 1) / ALIGN_ELEMENTS * ALIGN_ELEMENTS;
+    parameters->length = MIN(parameters->length, MAX_LENGTH + 1);
     g_array_append_val(parameters->infos, info);
     return (int) parameters->infos->len - 1;
 }
 
-static LimnReal *
-new_block(gint64 length)
+// Asked before memory is touched: more than there is would not fail but end the program.
+static gsize
+machine_memory(void)
 {
-    gsize bytes = (gsize) MAX(length, ALIGN_ELEMENTS) * sizeof(LimnReal);
+    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    return pages > 0 && size > 0 ? (gsize) pages * (gsize) size : G_MAXSIZE;
+}
+
+LimnReal *
+limn_parameters_new_block(LimnParameters *parameters)
+{
+    if (parameters->length > MAX_LENGTH)
+        return NULL;
+    gsize bytes = (gsize) MAX(parameters->length, ALIGN_ELEMENTS) * sizeof(LimnReal);
+    if (bytes > machine_memory() / BLOCKS_OF_A_TRAINING)
+        return NULL;
     LimnReal *block = aligned_alloc(64, (bytes + 63) / 64 * 64);
     if (block)
         memset(block, 0, bytes);
@@ -80,12 +99,15 @@ new_block(gint64 length)
 gboolean
 limn_parameters_allocate(LimnParameters *parameters, GError **error)
 {
-    parameters->block = new_block(parameters->length);
-    parameters->gradients = new_block(parameters->length);
+    parameters->block = limn_parameters_new_block(parameters);
+    if (parameters->block)
+        parameters->gradients = limn_parameters_new_block(parameters);
     if (parameters->block && parameters->gradients)
         return TRUE;
     g_set_error(error, LIMN_ERROR, LIMN_ERROR_MEMORY,
-                "no room for %" G_GINT64_FORMAT " parameters", parameters->length);
+                "no room for %s%" G_GINT64_FORMAT " parameters",
+                parameters->length > MAX_LENGTH ? "more than " : "",
+                MIN(parameters->length, MAX_LENGTH));
     return FALSE;
 }
 

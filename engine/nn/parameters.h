@@ -24,7 +24,8 @@ LimnParameters *limn_parameters_new(void);
 void limn_parameters_free(LimnParameters *parameters);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LimnParameters, limn_parameters_free)
 
-// Declare every parameter, then allocate the blocks (zeroed). Returns the index. Weight
+// Declare every parameter, then allocate the blocks (zeroed; LIMN_ERROR_MEMORY when they
+// are too large or cannot be had). Returns the index. Weight
 // decay is on for matrices and off for vectors and for names with "position"; both may be
 // changed afterwards.
 int limn_parameters_add(LimnParameters *parameters, const char *name, int rank,
@@ -41,6 +42,9 @@ LimnReal *limn_parameters_get_values(LimnParameters *parameters, int index);
 LimnReal *limn_parameters_get_gradient(LimnParameters *parameters, int index);
 LimnReal *limn_parameters_get_block(LimnParameters *parameters);
 LimnReal *limn_parameters_get_gradient_block(LimnParameters *parameters);
+// A further block of that length, zeroed (an optimiser's state); NULL without memory.
+// Freed with free().
+LimnReal *limn_parameters_new_block(LimnParameters *parameters);
 
 // A leaf of the tape for this step.
 LimnTensor *limn_parameters_leaf(LimnParameters *parameters, int index, LimnTape *tape);
