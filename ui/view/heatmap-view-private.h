@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What the parts of the heat-map view share: the view itself (heatmap-view.c), its input
-// (-input.c), its overlays (-overlay.c), and what is measured and told (-measure.c).
+// What the parts of the heat-map view share: the view itself (heatmap-view.c), its canvas
+// (-canvas.c), its input (-input.c), its overlays (-overlay.c), and what is measured and
+// told (-measure.c).
 
 #include "engine/figure/scale.h"
 #include "ui/gl/heatmap-renderer.h"
@@ -111,7 +112,8 @@ struct _LimnHeatmapView {
 
 extern guint limn_heatmap_view_signals[LIMN_HEATMAP_N_SIGNALS];
 
-// ---- heatmap-view.c
+// ---- heatmap-view-canvas.c
+void limn_heatmap_view_queue_all(LimnHeatmapView *view);
 void limn_heatmap_view_queue_canvas(LimnHeatmapView *view);
 void limn_heatmap_view_queue_overlay(LimnHeatmapView *view);
 // Logical pixels at the edges that overlays need for themselves when the picture is
@@ -125,6 +127,10 @@ void limn_heatmap_view_get_view_transform(LimnHeatmapView *view, int width, int 
 gboolean limn_heatmap_view_is_dark(LimnHeatmapView *view);
 int limn_heatmap_view_shown_map(LimnHeatmapView *view); // 0 or 1
 const char *limn_heatmap_view_effective_colormap(LimnHeatmapView *view);
+
+// Makes it, or makes it anew without GL once gl_message is set.
+void limn_heatmap_view_make_canvas(LimnHeatmapView *view);
+GtkWidget *limn_heatmap_view_new_overlay(LimnHeatmapView *view);
 
 // ---- heatmap-view-input.c
 void limn_heatmap_view_init_input(LimnHeatmapView *view);

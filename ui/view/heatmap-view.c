@@ -2,11 +2,9 @@
 #include "ui/view/heatmap-view-private.h"
 
 #include "engine/figure/colormap.h"
-#include "ui/gl/heatmap-paint.h"
 #include "ui/view/gl-area.h"
 #include "ui/view/heatmap-range.h"
 #include "ui/view/mask-label.h"
-#include "ui/view/view-theme.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,89 +16,54 @@ guint limn_heatmap_view_signals[LIMN_HEATMAP_N_SIGNALS];
 
 G_DEFINE_FINAL_TYPE(LimnHeatmapView, limn_heatmap_view, GTK_TYPE_WIDGET)
 
-// ---- redrawing
+// ---- blink
 
-void
-limn_heatmap_view_queue_canvas(LimnHeatmapView *view)
+static gboolean
+animations_enabled(LimnHeatmapView *view)
 {
-    if (view->canvas == NULL)
-        return;
-    if (view->uses_gl)
-        gtk_gl_area_queue_render(GTK_GL_AREA(view->canvas));
-    else
-        gtk_widget_queue_draw(view->canvas);
-}
+    gboolean enabled = TRUE;
 
-void
-limn_heatmap_view_queue_overlay(LimnHeatmapView *view)
-{
-    gtk_widget_queue_draw(view->drawing);
-}
-
-static void
-queue_all(LimnHeatmapView *view)
-{
-    limn_heatmap_view_queue_canvas(view);
-    limn_heatmap_view_queue_overlay(view);
-}
-
-static void
-tiles_ready(gpointer data)
-{
-    limn_heatmap_view_queue_canvas(data);
+    g_object_get(gtk_widget_get_settings(GTK_WIDGET(view)), "gtk-enable-animations",
+                 &enabled, NULL);
+    return enabled;
 }
 
 static gboolean
-redraw_soon(gpointer data)
+change_map(gpointer data)
 {
     LimnHeatmapView *view = data;
 
-    view->redraw_source = 0;
-    limn_heatmap_view_queue_canvas(view);
-    return G_SOURCE_REMOVE;
+    view->scene.shown = 1 - view->scene.shown;
+    limn_heatmap_view_queue_all(view);
+    limn_heatmap_view_update_probe(view);
+    return G_SOURCE_CONTINUE;
 }
 
-// For uploads that are left over: from the main loop, because a frame is being drawn now.
+// Runs only while there is something to alternate and somebody who sees it.
 static void
-queue_soon(LimnHeatmapView *view)
+update_blink(LimnHeatmapView *view)
 {
-    if (view->redraw_source == 0)
-        view->redraw_source = g_idle_add(redraw_soon, view);
-}
+    gboolean run = view->blink && view->maps[0] != NULL && view->maps[1] != NULL &&
+                   gtk_widget_get_mapped(GTK_WIDGET(view)) && animations_enabled(view);
 
-// ---- geometry
-
-void
-limn_heatmap_view_get_view_transform(LimnHeatmapView *view, int width, int height,
-                                     LimnViewTransform *transform)
-{
-    double scale = gtk_widget_get_scale_factor(GTK_WIDGET(view));
-    LimnInsets insets;
-
-    limn_heatmap_view_get_insets(view, width, height, &insets);
-    limn_camera_get_transform(view->camera, MAX(width - insets.left - insets.right, 1),
-                              MAX(height - insets.top - insets.bottom, 1),
-                              &transform->zoom, &transform->x0, &transform->y0);
-    // Whole device pixels, so that pictures at their own size are not blurred.
-    transform->x0 = floor((transform->x0 + insets.left) * scale + 0.5) / scale;
-    transform->y0 = floor((transform->y0 + insets.top) * scale + 0.5) / scale;
+    if (run && view->blink_source == 0)
+        view->blink_source = g_timeout_add(BLINK_MILLISECONDS, change_map, view);
+    else if (!run)
+        g_clear_handle_id(&view->blink_source, g_source_remove);
+    if (!view->blink && view->scene.shown != 0) {
+        view->scene.shown = 0;
+        limn_heatmap_view_queue_all(view);
+    }
 }
 
 static void
-device_transform(LimnHeatmapView *view, int width, int height, double scale,
-                 LimnViewTransform *transform)
+settings_changed(GtkSettings *settings, GParamSpec *spec, LimnHeatmapView *view)
 {
-    limn_heatmap_view_get_view_transform(view, width, height, transform);
-    transform->zoom *= scale;
-    transform->x0 = floor(transform->x0 * scale + 0.5);
-    transform->y0 = floor(transform->y0 * scale + 0.5);
+    update_blink(view);
+    limn_heatmap_view_queue_all(view);
 }
 
-int
-limn_heatmap_view_shown_map(LimnHeatmapView *view)
-{
-    return view->maps[1] != NULL ? view->scene.shown : 0;
-}
+// ---- scene
 
 static void
 resolve_rect(LimnHeatmapView *view, int which)
@@ -141,259 +104,12 @@ update_scene_size(LimnHeatmapView *view)
         limn_camera_set_scene(view->camera, width, height);
 }
 
-// ---- style
-
-gboolean
-limn_heatmap_view_is_dark(LimnHeatmapView *view)
-{
-    return limn_view_is_dark(GTK_WIDGET(view));
-}
-
-const char *
-limn_heatmap_view_effective_colormap(LimnHeatmapView *view)
-{
-    gboolean is_signed = view->has_scale && view->scale.is_signed;
-
-    return view->colormap != NULL ? view->colormap : limn_colormap_default(is_signed);
-}
-
-static gboolean
-covers_part(LimnHeatmapView *view, int which)
-{
-    const LimnRect *rect = &view->scene.rects[which];
-
-    return view->maps[which] != NULL &&
-           (rect->x > 0.5 || rect->y > 0.5 ||
-            rect->x + rect->width < view->scene.width - 0.5 ||
-            rect->y + rect->height < view->scene.height - 0.5);
-}
-
-// Lines at the numbers of the colour bar that lie inside the range.
-static void
-set_contours(LimnHeatmapView *view, LimnHeatmapStyle *style)
-{
-    LimnTicks ticks;
-
-    style->n_contours = 0;
-    if (!view->contours || !view->has_scale || view->scale.constant || view->scale.empty)
-        return;
-    limn_ticks_compute(&ticks, view->scale.min, view->scale.max, 6);
-    for (int i = 0; i < ticks.n && style->n_contours < LIMN_HEATMAP_MAX_CONTOURS; i++) {
-        double level = ticks.first + i * ticks.step;
-
-        if (level > view->scale.min && level < view->scale.max)
-            style->contours[style->n_contours++] = level;
-    }
-}
-
-static void
-update_style(LimnHeatmapView *view, double scale)
-{
-    LimnHeatmapStyle *style = &view->scene.style;
-
-    memcpy(style->table, limn_colormap_table(limn_heatmap_view_effective_colormap(view)),
-           sizeof(style->table));
-    limn_colormap_nan(style->nan);
-    limn_view_canvas_color(limn_heatmap_view_is_dark(view), style->background);
-    style->min = view->has_scale ? view->scale.min : 0;
-    style->max = view->has_scale ? view->scale.max : 1;
-    style->scale = scale;
-    style->dim_outside = view->show_crop && view->picture != NULL &&
-                         (covers_part(view, 0) || covers_part(view, 1));
-    set_contours(view, style);
-}
-
-// ---- canvas
-
-static void make_canvas(LimnHeatmapView *view);
-
-static gboolean
-fall_back(gpointer data)
-{
-    LimnHeatmapView *view = data;
-
-    view->fallback_source = 0;
-    g_message("drawing without OpenGL: %s", view->gl_message);
-    make_canvas(view);
-    return G_SOURCE_REMOVE;
-}
-
-static void
-give_up_gl(LimnHeatmapView *view, const char *message)
-{
-    g_free(view->gl_message);
-    view->gl_message = g_strdup(message);
-    if (view->fallback_source == 0)
-        view->fallback_source = g_idle_add(fall_back, view);
-}
-
-static gboolean
-render_gl(GtkGLArea *area, GdkGLContext *context, LimnHeatmapView *view)
-{
-    g_autoptr(GError) error = NULL;
-    int scale = gtk_widget_get_scale_factor(GTK_WIDGET(area));
-    int width = gtk_widget_get_width(GTK_WIDGET(area));
-    int height = gtk_widget_get_height(GTK_WIDGET(area));
-    LimnViewTransform transform;
-    gboolean more = FALSE;
-
-    if (gtk_gl_area_get_error(area) != NULL)
-        return FALSE;
-    if (view->renderer == NULL)
-        view->renderer = limn_heatmap_renderer_new();
-    if (view->gl_description == NULL)
-        view->gl_description = limn_gl_area_describe_current();
-    device_transform(view, width, height, scale, &transform);
-    update_style(view, scale);
-    view->n_frames++;
-    if (!limn_heatmap_renderer_draw(view->renderer, &view->scene, &transform,
-                                    width * scale, height * scale, &more, &error))
-        give_up_gl(view, error->message);
-    if (more)
-        queue_soon(view);
-    return TRUE;
-}
-
-static void
-unrealize_gl(GtkWidget *area, LimnHeatmapView *view)
-{
-    gtk_gl_area_make_current(GTK_GL_AREA(area));
-    limn_heatmap_renderer_free(view->renderer,
-                               gtk_gl_area_get_error(GTK_GL_AREA(area)) == NULL);
-    view->renderer = NULL;
-}
-
-// The context is there, but GTK may still refuse it.
-static void
-realize_gl(GtkWidget *area, LimnHeatmapView *view)
-{
-    GError *error = gtk_gl_area_get_error(GTK_GL_AREA(area));
-
-    if (error != NULL)
-        give_up_gl(view, error->message);
-}
-
-static cairo_surface_t *
-paint_scene(LimnHeatmapView *view, const LimnHeatmapScene *scene, int width, int height,
-            double scale, gboolean *more)
-{
-    int device_width = MAX((int) ceil(width * scale), 1);
-    int device_height = MAX((int) ceil(height * scale), 1);
-    cairo_surface_t *surface =
-        cairo_image_surface_create(CAIRO_FORMAT_RGB24, device_width, device_height);
-    LimnViewTransform transform;
-
-    *more = FALSE;
-    if (cairo_surface_status(surface) != CAIRO_STATUS_SUCCESS)
-        return surface;
-    device_transform(view, width, height, scale, &transform);
-    *more = limn_heatmap_paint(scene, &transform, surface);
-    cairo_surface_set_device_scale(surface, scale, scale);
-    return surface;
-}
-
-// Without GL. Missing tiles ask for another frame themselves when they arrive.
-static void
-draw_cairo(GtkDrawingArea *area, cairo_t *cr, int width, int height, gpointer data)
-{
-    LimnHeatmapView *view = data;
-    double scale = gtk_widget_get_scale_factor(GTK_WIDGET(area));
-    cairo_surface_t *surface;
-    gboolean more;
-
-    update_style(view, scale);
-    view->n_frames++;
-    surface = paint_scene(view, &view->scene, width, height, scale, &more);
-    cairo_set_source_surface(cr, surface, 0, 0);
-    cairo_paint(cr);
-    cairo_surface_destroy(surface);
-}
-
-static GtkWidget *
-new_drawing_area(GtkDrawingAreaDrawFunc draw, gpointer data)
-{
-    GtkWidget *area = g_object_new(GTK_TYPE_DRAWING_AREA, "accessible-role",
-                                   GTK_ACCESSIBLE_ROLE_PRESENTATION, NULL);
-
-    gtk_drawing_area_set_draw_func(GTK_DRAWING_AREA(area), draw, data, NULL);
-    return area;
-}
-
-static void
-make_canvas(LimnHeatmapView *view)
-{
-    view->uses_gl = view->gl_message == NULL;
-    if (view->uses_gl) {
-        view->canvas = limn_gl_area_new();
-        g_signal_connect(view->canvas, "render", G_CALLBACK(render_gl), view);
-        g_signal_connect_after(view->canvas, "realize", G_CALLBACK(realize_gl), view);
-        g_signal_connect(view->canvas, "unrealize", G_CALLBACK(unrealize_gl), view);
-    } else {
-        view->canvas = new_drawing_area(draw_cairo, view);
-    }
-    gtk_overlay_set_child(GTK_OVERLAY(view->overlay), view->canvas);
-    limn_heatmap_view_queue_overlay(view);
-}
-
-static void
-draw_overlay(GtkDrawingArea *area, cairo_t *cr, int width, int height, gpointer data)
-{
-    limn_heatmap_view_draw_overlay(data, cr, width, height, TRUE);
-}
-
-// ---- blink
-
-static gboolean
-animations_enabled(LimnHeatmapView *view)
-{
-    gboolean enabled = TRUE;
-
-    g_object_get(gtk_widget_get_settings(GTK_WIDGET(view)), "gtk-enable-animations",
-                 &enabled, NULL);
-    return enabled;
-}
-
-static gboolean
-change_map(gpointer data)
-{
-    LimnHeatmapView *view = data;
-
-    view->scene.shown = 1 - view->scene.shown;
-    queue_all(view);
-    limn_heatmap_view_update_probe(view);
-    return G_SOURCE_CONTINUE;
-}
-
-// Runs only while there is something to alternate and somebody who sees it.
-static void
-update_blink(LimnHeatmapView *view)
-{
-    gboolean run = view->blink && view->maps[0] != NULL && view->maps[1] != NULL &&
-                   gtk_widget_get_mapped(GTK_WIDGET(view)) && animations_enabled(view);
-
-    if (run && view->blink_source == 0)
-        view->blink_source = g_timeout_add(BLINK_MILLISECONDS, change_map, view);
-    else if (!run)
-        g_clear_handle_id(&view->blink_source, g_source_remove);
-    if (!view->blink && view->scene.shown != 0) {
-        view->scene.shown = 0;
-        queue_all(view);
-    }
-}
-
-static void
-settings_changed(GtkSettings *settings, GParamSpec *spec, LimnHeatmapView *view)
-{
-    update_blink(view);
-    queue_all(view);
-}
-
 // ---- class
 
 static void
 camera_changed(LimnCamera *camera, LimnHeatmapView *view)
 {
-    queue_all(view);
+    limn_heatmap_view_queue_all(view);
     limn_heatmap_view_update_probe(view);
 }
 
@@ -410,7 +126,7 @@ realize(GtkWidget *widget)
         view->gl_message = g_strdup(error->message);
         g_message("drawing without OpenGL: %s", view->gl_message);
     }
-    make_canvas(view);
+    limn_heatmap_view_make_canvas(view);
 }
 
 static void
@@ -537,7 +253,7 @@ limn_heatmap_view_init(LimnHeatmapView *view)
     view->show_colorbar = TRUE;
     view->overlay = gtk_overlay_new();
     gtk_widget_set_parent(view->overlay, GTK_WIDGET(view));
-    view->drawing = new_drawing_area(draw_overlay, view);
+    view->drawing = limn_heatmap_view_new_overlay(view);
     gtk_widget_set_can_target(view->drawing, FALSE);
     gtk_overlay_add_overlay(GTK_OVERLAY(view->overlay), view->drawing);
     gtk_widget_set_overflow(GTK_WIDGET(view), GTK_OVERFLOW_HIDDEN);
@@ -576,7 +292,7 @@ limn_heatmap_view_set_camera(LimnHeatmapView *view, LimnCamera *camera)
     view->camera_handler =
         g_signal_connect(view->camera, "changed", G_CALLBACK(camera_changed), view);
     update_scene_size(view);
-    queue_all(view);
+    limn_heatmap_view_queue_all(view);
 }
 
 LimnCamera *
@@ -585,6 +301,12 @@ limn_heatmap_view_get_camera(LimnHeatmapView *view)
     g_return_val_if_fail(LIMN_IS_HEATMAP_VIEW(view), NULL);
 
     return view->camera;
+}
+
+static void
+tiles_ready(gpointer data)
+{
+    limn_heatmap_view_queue_canvas(data);
 }
 
 // A store that fills itself in the background; takes the pyramid.
@@ -621,7 +343,7 @@ contents_changed(LimnHeatmapView *view)
 {
     update_scene_size(view);
     update_blink(view);
-    queue_all(view);
+    limn_heatmap_view_queue_all(view);
     limn_heatmap_view_update_measure(view);
     limn_heatmap_view_update_probe(view);
     limn_heatmap_view_queue_describe(view);
@@ -660,7 +382,7 @@ limn_heatmap_view_set_picture_range(LimnHeatmapView *view, LimnRangeRule rule)
     view->has_picture_rule = TRUE;
     view->picture_rule = rule;
     update_picture_store(view);
-    queue_all(view);
+    limn_heatmap_view_queue_all(view);
 }
 
 // A float map of rank 2, or NULL: leading dimensions of one are dropped, other element
@@ -731,7 +453,7 @@ set_title(LimnHeatmapView *view, int which, const char *title)
     g_free(view->titles[which]);
     view->titles[which] =
         title != NULL && *title != '\0' ? g_utf8_make_valid(title, -1) : NULL;
-    queue_all(view); // the room at the top may change
+    limn_heatmap_view_queue_all(view); // the room at the top may change
     limn_heatmap_view_queue_describe(view);
 }
 
@@ -766,7 +488,7 @@ limn_heatmap_view_set_colormap(LimnHeatmapView *view, const char *name)
         return;
     g_free(view->colormap);
     view->colormap = g_strdup(name);
-    queue_all(view);
+    limn_heatmap_view_queue_all(view);
 }
 
 const char *
@@ -801,7 +523,7 @@ limn_heatmap_view_set_contours(LimnHeatmapView *view, gboolean contours)
     g_return_if_fail(LIMN_IS_HEATMAP_VIEW(view));
 
     view->contours = contours;
-    queue_all(view);
+    limn_heatmap_view_queue_all(view);
 }
 
 void
@@ -810,7 +532,7 @@ limn_heatmap_view_set_show_crop(LimnHeatmapView *view, gboolean show)
     g_return_if_fail(LIMN_IS_HEATMAP_VIEW(view));
 
     view->show_crop = show;
-    queue_all(view);
+    limn_heatmap_view_queue_all(view);
 }
 
 void
@@ -819,7 +541,7 @@ limn_heatmap_view_set_show_colorbar(LimnHeatmapView *view, gboolean show)
     g_return_if_fail(LIMN_IS_HEATMAP_VIEW(view));
 
     view->show_colorbar = show;
-    queue_all(view); // the room at the side changes
+    limn_heatmap_view_queue_all(view); // the room at the side changes
 }
 
 void
@@ -831,7 +553,7 @@ limn_heatmap_view_set_divider(LimnHeatmapView *view, double fraction)
     if (fraction == view->scene.divider)
         return;
     view->scene.divider = fraction;
-    queue_all(view);
+    limn_heatmap_view_queue_all(view);
     limn_heatmap_view_update_probe(view);
     limn_heatmap_view_queue_describe(view);
     g_signal_emit(view, limn_heatmap_view_signals[LIMN_HEATMAP_DIVIDER_CHANGED], 0);
@@ -890,87 +612,4 @@ limn_heatmap_view_set_mask_ignore(LimnHeatmapView *view, gint64 label)
         return;
     view->ignore = label;
     update_mask_store(view);
-}
-
-// ---- questions
-
-gboolean
-limn_heatmap_view_uses_gl(LimnHeatmapView *view)
-{
-    g_return_val_if_fail(LIMN_IS_HEATMAP_VIEW(view), FALSE);
-
-    return view->uses_gl;
-}
-
-const char *
-limn_heatmap_view_get_gl_message(LimnHeatmapView *view)
-{
-    g_return_val_if_fail(LIMN_IS_HEATMAP_VIEW(view), NULL);
-
-    return view->gl_message;
-}
-
-const char *
-limn_heatmap_view_get_gl_description(LimnHeatmapView *view)
-{
-    g_return_val_if_fail(LIMN_IS_HEATMAP_VIEW(view), NULL);
-
-    return view->uses_gl ? view->gl_description : NULL;
-}
-
-guint
-limn_heatmap_view_get_n_frames(LimnHeatmapView *view)
-{
-    g_return_val_if_fail(LIMN_IS_HEATMAP_VIEW(view), 0);
-
-    return view->n_frames;
-}
-
-gboolean
-limn_heatmap_view_is_complete(LimnHeatmapView *view)
-{
-    LimnTileStore *stores[] = {view->scene.picture, view->scene.maps[0],
-                               view->scene.maps[1], view->scene.mask};
-    gboolean complete = view->redraw_source == 0 && view->scale_task == NULL;
-
-    g_return_val_if_fail(LIMN_IS_HEATMAP_VIEW(view), FALSE);
-
-    for (gsize i = 0; i < G_N_ELEMENTS(stores); i++)
-        complete &= stores[i] == NULL || limn_tile_store_n_pending(stores[i]) == 0;
-    return complete;
-}
-
-static LimnTileStore *
-synchronous_copy(LimnTileStore *store)
-{
-    if (store == NULL)
-        return NULL;
-    return limn_tile_store_new(limn_tile_store_get_pyramid(store), NULL, NULL);
-}
-
-cairo_surface_t *
-limn_heatmap_view_render(LimnHeatmapView *view, int width, int height, double scale)
-{
-    LimnHeatmapScene scene;
-    cairo_surface_t *surface;
-    gboolean more;
-    cairo_t *cr;
-
-    g_return_val_if_fail(LIMN_IS_HEATMAP_VIEW(view), NULL);
-
-    update_style(view, scale);
-    scene = view->scene;
-    scene.picture = synchronous_copy(view->scene.picture);
-    scene.mask = synchronous_copy(view->scene.mask);
-    for (int i = 0; i < 2; i++)
-        scene.maps[i] = synchronous_copy(view->scene.maps[i]);
-    surface = paint_scene(view, &scene, width, height, scale, &more);
-    cr = cairo_create(surface);
-    limn_heatmap_view_draw_overlay(view, cr, width, height, FALSE);
-    cairo_destroy(cr);
-    limn_tile_store_free(scene.picture);
-    limn_tile_store_free(scene.mask);
-    for (int i = 0; i < 2; i++)
-        limn_tile_store_free(scene.maps[i]);
-    return surface;
 }
