@@ -5,11 +5,11 @@
 #include "limn-config.h"
 
 #include "ui/action/actions.h"
-#include "ui/compat/dialogs.h"
 #include "ui/model/document-edit.h"
 #include "ui/window/about.h"
 #include "ui/window/canvas.h"
 #include "ui/window/preferences.h"
+#include "ui/window/shortcuts.h"
 
 #define ZOOM_STEP 1.25
 
@@ -202,7 +202,7 @@ act_preferences(GSimpleAction *action, GVariant *parameter, gpointer window)
 static void
 act_shortcuts(GSimpleAction *action, GVariant *parameter, gpointer window)
 {
-    limn_show_shortcuts(window, "/io/github/limn_studio/Limn/ui/shortcuts.ui");
+    limn_shortcuts_open(window);
 }
 
 static void

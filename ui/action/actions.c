@@ -1,53 +1,62 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "limn-config.h"
+
 #include "ui/action/actions.h"
 
 #include "ui/window/canvas.h"
 
-typedef struct {
-    const char *action;
-    const char *keys[3];
-} Accel;
+#include <glib/gi18n-lib.h>
 
-static const Accel accels[] = {
-    {"app.quit", {"<Ctrl>q"}},
-    {"win.open", {"<Ctrl>o"}},
-    {"win.open-folder", {"<Ctrl><Shift>o"}},
-    {"win.paste", {"<Ctrl><Shift>v"}},
-    {"win.copy", {"<Ctrl><Shift>c"}},
-    {"win.run", {"<Ctrl>s"}},
-    {"win.export", {"<Ctrl>e"}},
-    {"win.undo", {"<Ctrl>z"}},
-    {"win.redo", {"<Ctrl><Shift>z", "<Ctrl>y"}},
-    {"win.focus-prompt", {"<Ctrl>l"}},
-    {"win.add-prompt", {"<Ctrl>n"}},
-    {"win.search", {"<Ctrl>f"}},
-    {"win.library", {"F9"}},
-    {"win.panel", {"<Shift>F9"}},
-    {"win.fullscreen", {"F11"}},
-    {"win.fit", {"<Ctrl>0"}},
-    {"win.one-to-one", {"<Ctrl>1"}},
-    {"win.zoom-in", {"<Ctrl>plus", "<Ctrl>equal"}},
-    {"win.zoom-out", {"<Ctrl>minus"}},
-    {"win.next-item", {"<Alt>Right"}},
-    {"win.previous-item", {"<Alt>Left"}},
-    {"win.panes::1", {"<Alt>1"}},
-    {"win.panes::2", {"<Alt>2"}},
-    {"win.panes::3", {"<Alt>3"}},
-    {"win.panes::4", {"<Alt>4"}},
-    {"win.next-pane", {"F6"}},
-    {"win.grid", {"<Ctrl>g"}},
-    {"win.toggle-tool", {"<Ctrl>b"}},
-    {"win.preferences", {"<Ctrl>comma"}},
-    {"win.shortcuts", {"<Ctrl>question"}},
-    {"win.close", {"<Ctrl>w"}},
+static const LimnAccel accels[] = {
+    {"win.open", {"<Ctrl>o"}, LIMN_ACCEL_FILES, N_("Open")},
+    {"win.open-folder", {"<Ctrl><Shift>o"}, LIMN_ACCEL_FILES, N_("Open a folder")},
+    {"win.paste", {"<Ctrl><Shift>v"}, LIMN_ACCEL_FILES, N_("Paste a picture")},
+    {"win.run", {"<Ctrl>s"}, LIMN_ACCEL_FILES, N_("Run and save the study")},
+    {"win.export", {"<Ctrl>e"}, LIMN_ACCEL_FILES, N_("Export a figure")},
+    {"win.copy", {"<Ctrl><Shift>c"}, LIMN_ACCEL_FILES, N_("Copy the view")},
+    {"win.preferences", {"<Ctrl>comma"}, LIMN_ACCEL_FILES, N_("Preferences")},
+    {"win.shortcuts", {"<Ctrl>question"}, LIMN_ACCEL_FILES, N_("Keyboard shortcuts")},
+    {"win.close", {"<Ctrl>w"}, LIMN_ACCEL_FILES, N_("Close the window")},
+    {"app.quit", {"<Ctrl>q"}, LIMN_ACCEL_FILES, N_("Quit")},
+    {"win.undo", {"<Ctrl>z"}, LIMN_ACCEL_EDITING, N_("Undo")},
+    {"win.redo", {"<Ctrl><Shift>z", "<Ctrl>y"}, LIMN_ACCEL_EDITING, N_("Redo")},
+    {"win.focus-prompt", {"<Ctrl>l"}, LIMN_ACCEL_EDITING, N_("Go to the sentence")},
+    {"win.add-prompt", {"<Ctrl>n"}, LIMN_ACCEL_EDITING, N_("Add a sentence")},
+    {"win.search", {"<Ctrl>f"}, LIMN_ACCEL_EDITING, N_("Search the library")},
+    {"win.toggle-tool", {"<Ctrl>b"}, LIMN_ACCEL_EDITING, N_("Draw a box")},
+    {"win.library", {"F9"}, LIMN_ACCEL_VIEW, N_("Library")},
+    {"win.panel", {"<Shift>F9"}, LIMN_ACCEL_VIEW, N_("Study panel")},
+    {"win.fullscreen", {"F11"}, LIMN_ACCEL_VIEW, N_("Full screen")},
+    {"win.fit", {"<Ctrl>0"}, LIMN_ACCEL_VIEW, N_("Fit the picture")},
+    {"win.one-to-one", {"<Ctrl>1"}, LIMN_ACCEL_VIEW, N_("Original size")},
+    {"win.zoom-in", {"<Ctrl>plus", "<Ctrl>equal"}, LIMN_ACCEL_VIEW, N_("Zoom in")},
+    {"win.zoom-out", {"<Ctrl>minus"}, LIMN_ACCEL_VIEW, N_("Zoom out")},
+    {"win.next-item", {"<Alt>Right"}, LIMN_ACCEL_VIEW, N_("Next picture of the folder")},
+    {"win.previous-item",
+     {"<Alt>Left"},
+     LIMN_ACCEL_VIEW,
+     N_("Previous picture of the folder")},
+    {"win.panes::1", {"<Alt>1"}, LIMN_ACCEL_COMPARING, N_("One pane")},
+    {"win.panes::2", {"<Alt>2"}, LIMN_ACCEL_COMPARING, N_("Two panes")},
+    {"win.panes::3", {"<Alt>3"}, LIMN_ACCEL_COMPARING, N_("Three panes")},
+    {"win.panes::4", {"<Alt>4"}, LIMN_ACCEL_COMPARING, N_("Four panes")},
+    {"win.next-pane", {"F6"}, LIMN_ACCEL_COMPARING, N_("Next pane")},
+    {"win.grid", {"<Ctrl>g"}, LIMN_ACCEL_COMPARING, N_("Method grid")},
 };
+
+const LimnAccel *
+limn_actions_get_accels(gsize *n)
+{
+    *n = G_N_ELEMENTS(accels);
+    return accels;
+}
 
 void
 limn_actions_set_accels(GtkApplication *application)
 {
     for (gsize i = 0; i < G_N_ELEMENTS(accels); i++)
         gtk_application_set_accels_for_action(application, accels[i].action,
-                                              accels[i].keys);
+                                              (const char *const *) accels[i].keys);
 }
 
 void

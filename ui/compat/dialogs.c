@@ -293,20 +293,6 @@ limn_show_in_folder(GtkWindow *parent, const char *path)
 }
 
 void
-limn_show_shortcuts(GtkApplicationWindow *window, const char *resource)
-{
-    g_autoptr(GtkBuilder) builder = NULL;
-    GObject *overlay;
-
-    if (!gtk_application_window_get_help_overlay(window)) {
-        builder = gtk_builder_new_from_resource(resource);
-        overlay = gtk_builder_get_object(builder, "help_overlay");
-        gtk_application_window_set_help_overlay(window, GTK_SHORTCUTS_WINDOW(overlay));
-    }
-    gtk_window_present(GTK_WINDOW(gtk_application_window_get_help_overlay(window)));
-}
-
-void
 limn_list_view_scroll_to(GtkListView *list, guint position)
 {
 #if GTK_CHECK_VERSION(4, 12, 0)

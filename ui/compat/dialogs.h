@@ -2,8 +2,8 @@
 #pragma once
 
 // Everything that GTK offers under different names in different versions: choosing
-// files, asking a question, opening a folder in the desktop, the shortcuts window,
-// scrolling a list. Nothing else in the window includes such dialogs.
+// files, asking a question, opening a folder in the desktop, scrolling a list. Nothing
+// else in the window includes such dialogs.
 
 #include <gtk/gtk.h>
 
@@ -41,9 +41,6 @@ int limn_ask_finish(GAsyncResult *result);
 // Shows a folder, or the folder that holds a file, in the desktop's file manager.
 void limn_show_in_folder(GtkWindow *parent, const char *path);
 void limn_open_uri(GtkWindow *parent, const char *uri);
-
-// The shortcuts window from a builder file, made once per window.
-void limn_show_shortcuts(GtkApplicationWindow *window, const char *resource);
 
 // Scrolls a GtkListView so that a row is seen.
 void limn_list_view_scroll_to(GtkListView *list, guint position);

@@ -79,6 +79,8 @@ limn_window_init(LimnWindow *self)
     limn_set_name(gtk_widget_get_first_child(self->menu_button), _("Menu"), FALSE);
     limn_set_name(gtk_widget_get_first_child(self->recent_button), _("Recent files"),
                   FALSE);
+    limn_set_name(self->outer, _("Border between library and page"), FALSE);
+    limn_set_name(self->inner, _("Border between page and study panel"), FALSE);
     self->panel_wanted = TRUE;
 }
 
