@@ -111,6 +111,20 @@ find_artifact(const LimnStudyFolder *folder, const char *name)
     return NULL;
 }
 
+// The first of that name that has entries of items: a shard whose items all failed has an
+// artifact without them.
+static const LimnArtifact *
+find_with_items(GPtrArray *folders, const char *name)
+{
+    for (guint i = 0; i < folders->len; i++) {
+        const LimnArtifact *artifact = find_artifact(g_ptr_array_index(folders, i), name);
+        if (artifact != NULL && artifact->items != NULL && artifact->items->len > 0) {
+            return artifact;
+        }
+    }
+    return NULL;
+}
+
 static const LimnArray *
 array_of(const LimnArtifact *artifact)
 {
@@ -135,27 +149,36 @@ n_entries(const LimnArtifact *artifact)
 
 // The pieces of an artifact in all shards, in item order.
 static GArray *
-collect_pieces(GPtrArray *folders, const char *name, GError **error)
+collect_pieces(GPtrArray *folders, const LimnArtifact *model, GError **error)
 {
     g_autoptr(GArray) pieces = g_array_new(FALSE, FALSE, sizeof(Piece));
     for (guint i = 0; i < folders->len; i++) {
         const LimnStudyFolder *folder = g_ptr_array_index(folders, i);
-        const LimnArtifact *artifact = find_artifact(folder, name);
+        const LimnArtifact *artifact = find_artifact(folder, model->name);
         if (artifact == NULL || artifact->items == NULL) {
             continue;
         }
-        guint64 begin = 0;
-        for (guint k = 0; k < artifact->items->len; k++) {
+        if (artifact->kind != model->kind) {
+            limn_error_set_file(error, LIMN_ERROR_MISMATCH, folder->path,
+                                "'%s' is of kind %s (another shard has a %s)",
+                                model->name, limn_artifact_kind_name(artifact->kind),
+                                limn_artifact_kind_name(model->kind));
+            return NULL;
+        }
+        guint64 begin = 0, n = n_entries(artifact);
+        gboolean fits = TRUE;
+        for (guint k = 0; fits && k < artifact->items->len; k++) {
             const LimnItemSpan *span = &g_array_index(artifact->items, LimnItemSpan, k);
             Piece piece = {span->item, span->count, begin, artifact};
-            begin += span->count;
+            fits = span->count <= n - begin;
+            begin += fits ? span->count : 0;
             g_array_append_val(pieces, piece);
         }
-        if (begin != n_entries(artifact)) {
+        if (!fits || begin != n) {
             limn_error_set_file(error, LIMN_ERROR_FORMAT, folder->path,
-                                "'%s' has %" G_GUINT64_FORMAT
-                                " entries (its items have %" G_GUINT64_FORMAT ")",
-                                name, n_entries(artifact), begin);
+                                "'%s' has %" G_GUINT64_FORMAT " entries (its items have "
+                                "%s)",
+                                model->name, n, fits ? "fewer" : "more");
             return NULL;
         }
     }
@@ -303,7 +326,7 @@ join_companions(LimnArtifact *joined, GArray *pieces)
 static LimnArtifact *
 join_artifact(GPtrArray *folders, const LimnArtifact *model, GError **error)
 {
-    g_autoptr(GArray) pieces = collect_pieces(folders, model->name, error);
+    g_autoptr(GArray) pieces = collect_pieces(folders, model, error);
     if (pieces == NULL) {
         return NULL;
     }
@@ -347,9 +370,9 @@ join_artifacts(LimnRun *run, GPtrArray *folders, GError **error)
             if (limn_run_find_artifact(run, artifact->name) != NULL) {
                 continue;
             }
-            LimnArtifact *joined = artifact->items == NULL
-                                       ? limn_artifact_ref(artifact)
-                                       : join_artifact(folders, artifact, error);
+            const LimnArtifact *model = find_with_items(folders, artifact->name);
+            LimnArtifact *joined = model == NULL ? limn_artifact_ref(artifact)
+                                                 : join_artifact(folders, model, error);
             if (joined == NULL) {
                 return FALSE;
             }

@@ -642,6 +642,40 @@ expect_merge_error(const char *const *folders, const char *out, const char *part
     g_assert_false(g_file_test(out, G_FILE_TEST_EXISTS));
 }
 
+// result.json of a shard with one part replaced; the merge names the folder.
+static void
+expect_spoilt_shard(const char *from, const char *to, LimnErrorCode code,
+                    const char *part)
+{
+    GError *error = NULL;
+    char *parent = test_folder();
+    g_autofree char *out = g_build_filename(parent, "merged", NULL);
+    g_autofree char *a = write_shard(parent, 0, 2, 0);
+    g_autofree char *b = write_shard(parent, 1, 2, 0);
+    g_autofree char *text = test_read_text(b, "result.json");
+    g_autoptr(GString) spoilt = g_string_new(text);
+    g_assert_cmpuint(g_string_replace(spoilt, from, to, 1), ==, 1);
+    g_free(test_write(b, "result.json", spoilt->str));
+    const char *const folders[] = {a, b, NULL};
+    g_assert_false(limn_study_folder_merge(folders, out, FALSE, NULL, &error));
+    test_expect(&error, code, b, part, NULL);
+    test_folder_remove(parent);
+}
+
+static void
+test_merge_spoilt(void)
+{
+    // Counts whose sum wraps round to the number of entries.
+    expect_spoilt_shard("\"items\": [[1, ",
+                        "\"items\": [[0, 9223372036854775807], [0, "
+                        "9223372036854775807], [0, 2], [1, ",
+                        LIMN_ERROR_FORMAT, "have more");
+    expect_spoilt_shard("\"items\": [[1, ", "\"items\": [[0, 1], [1, ", LIMN_ERROR_FORMAT,
+                        "have more");
+    expect_spoilt_shard("\"kind\": \"heatmap\"", "\"kind\": \"array\"",
+                        LIMN_ERROR_MISMATCH, "of kind array");
+}
+
 static void
 test_merge_refused(void)
 {
@@ -691,5 +725,6 @@ main(int argc, char **argv)
     g_test_add_func("/study-folder/graph", test_graph);
     g_test_add_func("/study-folder/merge", test_merge);
     g_test_add_func("/study-folder/merge-refused", test_merge_refused);
+    g_test_add_func("/study-folder/merge-spoilt", test_merge_spoilt);
     return g_test_run();
 }
