@@ -270,3 +270,48 @@ limn_parallel_for(LimnJob *job, gsize n_chunks, LimnChunkFunc func, gpointer use
     run_chunks(&loop);
     unlist_loop(&loop);
 }
+
+typedef struct {
+    LimnFallibleChunkFunc func;
+    gpointer user_data;
+    GMutex mutex; // guards the rest
+    GError *error;
+    gsize failed; // chunk that the error is of
+} Attempt;
+
+static void
+try_chunk(gsize chunk, gpointer data)
+{
+    Attempt *attempt = data;
+    GError *error = NULL;
+    if (attempt->func(chunk, attempt->user_data, &error)) {
+        return;
+    }
+    g_mutex_lock(&attempt->mutex);
+    if (attempt->error == NULL || chunk < attempt->failed) {
+        g_clear_error(&attempt->error);
+        attempt->error = g_steal_pointer(&error);
+        attempt->failed = chunk;
+    }
+    g_mutex_unlock(&attempt->mutex);
+    g_clear_error(&error);
+}
+
+gboolean
+limn_parallel_try(LimnJob *job, gsize n_chunks, LimnFallibleChunkFunc func,
+                  gpointer user_data, GError **error)
+{
+    Attempt attempt = {.func = func, .user_data = user_data};
+    g_mutex_init(&attempt.mutex);
+    limn_parallel_for(job, n_chunks, try_chunk, &attempt);
+    g_mutex_clear(&attempt.mutex);
+    if (!limn_job_check(job, error)) { // what failed may have failed because of it
+        g_clear_error(&attempt.error);
+        return FALSE;
+    }
+    if (attempt.error != NULL) {
+        g_propagate_error(error, attempt.error);
+        return FALSE;
+    }
+    return TRUE;
+}

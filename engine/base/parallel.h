@@ -17,6 +17,13 @@ typedef void (*LimnChunkFunc)(gsize chunk, gpointer user_data);
 void limn_parallel_for(LimnJob *job, gsize n_chunks, LimnChunkFunc func,
                        gpointer user_data);
 
+// As above for chunks that can fail. All chunks run; FALSE with the error of the lowest
+// one that failed, whatever the threads, or when the job was cancelled.
+typedef gboolean (*LimnFallibleChunkFunc)(gsize chunk, gpointer user_data,
+                                          GError **error);
+gboolean limn_parallel_try(LimnJob *job, gsize n_chunks, LimnFallibleChunkFunc func,
+                           gpointer user_data, GError **error);
+
 // Sets flush-to-zero on the calling thread. Every thread that computes calls it once;
 // limn_parallel_for does it for its workers and its caller.
 void limn_parallel_prepare_thread(void);

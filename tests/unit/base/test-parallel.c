@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "engine/base/error.h"
 #include "engine/base/job.h"
 #include "engine/base/parallel.h"
 
@@ -228,6 +229,41 @@ test_background(void)
     limn_parallel_set_background(FALSE); // may not be allowed to go up again
 }
 
+// Chunks 40, 41, ... fail.
+static gboolean
+fail_late(gsize chunk, gpointer data, GError **error)
+{
+    Work *work = data;
+    count_chunk(chunk, work);
+    if (chunk < 40) {
+        return TRUE;
+    }
+    g_set_error(error, LIMN_ERROR, LIMN_ERROR_FORMAT, "chunk %u", (guint) chunk);
+    return FALSE;
+}
+
+// The error is that of the lowest chunk, whichever came first; all have run.
+static void
+test_try(void)
+{
+    for (int threads = 1; threads <= 4; threads++) {
+        g_autoptr(LimnJob) job = job_with_threads(threads);
+        g_autoptr(GError) error = NULL;
+        Work work = {.job = job, .cancel_at = -1};
+        g_assert_true(limn_parallel_try(job, 40, fail_late, &work, &error));
+        g_assert_no_error(error);
+        g_assert_false(limn_parallel_try(job, N, fail_late, &work, &error));
+        g_assert_error(error, LIMN_ERROR, LIMN_ERROR_FORMAT);
+        g_assert_cmpstr(error->message, ==, "chunk 40");
+        g_assert_cmpint(work.counts[N - 1], ==, 1);
+        g_clear_error(&error);
+        Work stopped = {.job = job, .cancel_at = 50};
+        g_assert_false(limn_parallel_try(job, N, fail_late, &stopped, &error));
+        g_assert_error(error, LIMN_ERROR, LIMN_ERROR_CANCELLED);
+    }
+    g_assert_false(limn_parallel_try(NULL, N, fail_late, &(Work){.cancel_at = -1}, NULL));
+}
+
 int
 main(int argc, char **argv)
 {
@@ -236,6 +272,7 @@ main(int argc, char **argv)
     g_test_add_func("/parallel/runs-at-once", test_runs_at_once);
     g_test_add_func("/parallel/nested", test_nested);
     g_test_add_func("/parallel/cancel", test_cancel);
+    g_test_add_func("/parallel/try", test_try);
     g_test_add_func("/parallel/flush-to-zero", test_flush);
     g_test_add_func("/parallel/several-callers", test_several_callers);
     g_test_add_func("/parallel/background", test_background);
