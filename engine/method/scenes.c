@@ -120,25 +120,15 @@ typedef struct {
     LimnRun *run;
     const LimnStudyScenes *scenes;
     LimnScene **out;
-    GMutex lock;
-    GError *error;
 } Composition;
 
-static void
-compose_one(gsize chunk, gpointer data)
+static gboolean
+compose_one(gsize chunk, gpointer data, GError **error)
 {
-    Composition *c = data;
-    g_autoptr(GError) error = NULL;
-    c->out[chunk] =
-        limn_scene_compose(c->scenes->drawings, &c->scenes->options,
-                           limn_run_get_seed(c->run), (guint64) chunk, &error);
-    if (error != NULL) {
-        g_mutex_lock(&c->lock);
-        if (c->error == NULL) {
-            c->error = g_steal_pointer(&error);
-        }
-        g_mutex_unlock(&c->lock);
-    }
+    const Composition *c = data;
+    c->out[chunk] = limn_scene_compose(c->scenes->drawings, &c->scenes->options,
+                                       limn_run_get_seed(c->run), (guint64) chunk, error);
+    return c->out[chunk] != NULL;
 }
 
 // Label map of classes: object values become the numbers of their names plus one.
@@ -307,17 +297,10 @@ run_scenes(LimnRun *run, GError **error)
         return FALSE;
     }
     g_autofree LimnScene **list = g_new0(LimnScene *, count);
-    Composition c = {run, &scenes, list, {0}, NULL};
-    g_mutex_init(&c.lock);
+    Composition c = {run, &scenes, list};
     limn_job_report(job, "compose", 0, "%u scenes", count);
-    limn_parallel_for(job, count, compose_one, &c);
-    g_mutex_clear(&c.lock);
-    gboolean good = c.error == NULL;
-    if (!good) {
-        g_propagate_error(error, c.error);
-    }
-    good = good && limn_job_check(job, error) &&
-           make_artifacts(run, &scenes, list, count, error);
+    gboolean good = limn_parallel_try(job, count, compose_one, &c, error) &&
+                    make_artifacts(run, &scenes, list, count, error);
     for (guint i = 0; i < count; i++) {
         limn_scene_free(list[i]);
     }

@@ -13,7 +13,8 @@
 
 #define SIZE LIMN_DRAWING_SIZE
 #define MAX_ICON_FILE ((guint64) 512 << 20)
-#define MAX_ALIASES 8 // an alias of an alias of ...
+#define MAX_ALIASES 8   // an alias of an alias of ...
+#define MAX_NAMES 65534 // label maps hold 16 bits, 0 is the background
 
 typedef struct {
     char *name, *key, *group;
@@ -138,6 +139,8 @@ read_concepts(LimnDrawings *d, const char *path, GError **error)
     const char *text = g_bytes_get_data(bytes, &size);
     g_autofree char *copy = g_strndup(text ? text : "", size);
     g_auto(GStrv) lines = g_strsplit(copy, "\n", -1);
+    g_autoptr(GHashTable) seen =
+        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     for (guint i = 1; lines[0] && lines[i]; i++) {
         g_strchomp(lines[i]);
         if (!*lines[i])
@@ -149,6 +152,15 @@ read_concepts(LimnDrawings *d, const char *path, GError **error)
                                        "line %u holds no name and key (found %u columns, "
                                        "expected name, key, group, ...)",
                                        i + 1, n);
+        if (d->names->len == MAX_NAMES)
+            return limn_error_set_file(error, LIMN_ERROR_UNSUPPORTED, path,
+                                       "holds more than %d names", MAX_NAMES);
+        if (!g_hash_table_add(seen, g_strdup(cells[0])))
+            return limn_error_set_file(
+                error, LIMN_ERROR_FORMAT, path,
+                "line %u gives the name '%s' again (expected every "
+                "name once)",
+                i + 1, cells[0]);
         add_name(d, cells[0], cells[1], n > 2 ? cells[2] : "", n > 5 && *cells[5] == '1');
     }
     return TRUE;
@@ -217,8 +229,8 @@ read_icon_set(LimnDrawings *d, const char *path, GError **error)
                                    "this is no icon set (no object 'icons' was found)");
     Style *style = g_new0(Style, 1);
     const char *prefix = json_string_value(json_object_get(root, "prefix"));
-    g_autofree char *stem = g_path_get_basename(path);
-    style->title = g_strdup(prefix ? prefix : stem);
+    g_autofree char *base = g_path_get_basename(path);
+    style->title = prefix ? g_strdup(prefix) : limn_display_path(base);
     style->svg = g_ptr_array_new_with_free_func(g_free);
     style->pixels = g_new0(guint32 *, MAX(d->names->len, 1));
     g_ptr_array_add(d->styles, style);
@@ -387,13 +399,11 @@ typedef struct {
     LimnDrawings *drawings;
     LimnJob *job;
     guint64 styles;
-    GMutex lock;
-    GError *error; // of the first chunk that failed
-    gint done;
+    gint done; // atomic
 } Rendering;
 
-static void
-render_name(gsize chunk, gpointer data)
+static gboolean
+render_name(gsize chunk, gpointer data, GError **error)
 {
     Rendering *r = data;
     guint n = r->drawings->names->len;
@@ -402,20 +412,15 @@ render_name(gsize chunk, gpointer data)
         const char *svg = style->svg ? style->svg->pdata[chunk] : NULL;
         if (!(r->styles >> s & 1) || style->pixels[chunk] || !svg)
             continue;
-        g_autoptr(GError) error = NULL;
         g_autofree char *name = g_strdup_printf("%s: %s", style->title,
                                                 name_at(r->drawings, (guint) chunk)->key);
-        style->pixels[chunk] = render_svg(svg, name, &error);
-        if (error) {
-            g_mutex_lock(&r->lock);
-            if (!r->error)
-                r->error = g_steal_pointer(&error);
-            g_mutex_unlock(&r->lock);
-            return;
-        }
+        style->pixels[chunk] = render_svg(svg, name, error);
+        if (!style->pixels[chunk])
+            return FALSE;
     }
     gint done = g_atomic_int_add(&r->done, 1) + 1;
     limn_job_report(r->job, "drawings", (double) done / n, "%d of %u names", done, n);
+    return TRUE;
 }
 
 gboolean
@@ -423,12 +428,5 @@ limn_drawings_render(LimnDrawings *drawings, guint64 styles, LimnJob *job, GErro
 {
     Rendering r = {
         .drawings = drawings, .job = job, .styles = styles ? styles : G_MAXUINT64};
-    g_mutex_init(&r.lock);
-    limn_parallel_for(job, drawings->names->len, render_name, &r);
-    g_mutex_clear(&r.lock);
-    if (r.error) {
-        g_propagate_error(error, r.error);
-        return FALSE;
-    }
-    return limn_job_check(job, error);
+    return limn_parallel_try(job, drawings->names->len, render_name, &r, error);
 }

@@ -77,14 +77,16 @@ draw_style(LimnDrawings *d, const LimnSceneOptions *o, guint name, LimnRng *rng)
     return n ? usable[pick] : -1;
 }
 
-// Names that differ from those chosen so far.
+// A name that differs from those chosen so far: some are drawn, then all are tried from
+// the last one drawn on, so that a style with few drawings finds them.
 static gboolean
 draw_name(LimnDrawings *d, const LimnSceneOptions *o, LimnScene *scene, LimnRng *rng)
 {
     guint n = o->names ? o->n_names : limn_drawings_n_names(d);
     LimnSceneObject *object = &scene->objects[scene->n_objects];
-    for (int tries = 0; n && tries < NAME_TRIES; tries++) {
-        guint32 pick = limn_rng_below(rng, n);
+    guint32 pick = 0;
+    for (guint tries = 0; n && tries < NAME_TRIES + n; tries++) {
+        pick = tries < NAME_TRIES ? limn_rng_below(rng, n) : (pick + 1) % n;
         object->name = o->names ? o->names[pick] : pick;
         gboolean twice = FALSE;
         for (int i = 0; i < scene->n_objects; i++)
