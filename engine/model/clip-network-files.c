@@ -15,9 +15,9 @@
 
 // ---- loading
 
+// FALSE when the table is not that of a square grid of the same width.
 static gboolean
-resize_positions(LimnClipNetwork *network, const LimnParameterInfo *info,
-                 LimnArray *stored, float *target, GError **error)
+resize_positions(const LimnParameterInfo *info, LimnArray *stored, float *target)
 {
     gint64 rows = stored->rank == 2 ? stored->shape[0] : 0;
     int from = (int) lround(sqrt((double) MAX(rows - 1, 0)));
@@ -46,7 +46,7 @@ load_parameter(LimnClipNetwork *network, LimnSafetensors *st, const char *path, 
         return TRUE;
     }
     if (strstr(info->name, "vision_model.embeddings.position_embedding") &&
-        resize_positions(network, info, stored, target, error))
+        resize_positions(info, stored, target))
         return TRUE;
     g_autofree char *found = limn_array_describe_shape(stored);
     g_autofree char *expected = limn_shape_describe(info->rank, info->dim);
@@ -114,9 +114,13 @@ static gboolean
 save_json(json_t *value, const char *folder, const char *name, GError **error)
 {
     g_autofree char *path = g_build_filename(folder, name, NULL);
-    char *text = json_dumps(value, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
+    char *text =
+        value ? json_dumps(value, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) : NULL;
     json_decref(value);
-    gboolean ok = text && limn_file_write(path, text, strlen(text), error);
+    if (!text) // a number that is not finite
+        return limn_error_set_file(error, LIMN_ERROR_OUTPUT, path,
+                                   "the settings cannot be written as JSON");
+    gboolean ok = limn_file_write(path, text, strlen(text), error);
     free(text);
     return ok;
 }

@@ -149,7 +149,9 @@ static gboolean
 shape_is_sound(const LimnClipShape *s, GError **error)
 {
     const char *problem = NULL;
-    if (s->patch < 1 || s->image_size < s->patch || s->image_size % s->patch)
+    if (s->vision_width < 1 || s->vision_mlp < 1 || s->text_width < 1 || s->text_mlp < 1)
+        problem = "a width is below 1";
+    else if (s->patch < 1 || s->image_size < s->patch || s->image_size % s->patch)
         problem = "the image size is not a multiple of the patch";
     else if (s->vision_heads < 1 || s->vision_width % s->vision_heads)
         problem = "the vision width is not a multiple of its heads";

@@ -5,9 +5,11 @@
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
 #include "engine/base/rng.h"
+#include "engine/nn/buffer.h"
 #include "engine/nn/ops.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define STREAM_TEXTS ((guint64) 0x7e << 40)
@@ -161,24 +163,16 @@ typedef struct {
     const LimnSceneOptions *options;
     guint64 seed, first;
     LimnScene **out;
-    GMutex lock;
-    GError *error;
 } Composition;
 
-static void
-compose_one(gsize chunk, gpointer data)
+static gboolean
+compose_one(gsize chunk, gpointer data, GError **error)
 {
-    Composition *c = data;
-    g_autoptr(GError) error = NULL;
+    const Composition *c = data;
     const LimnClipSource *source = &c->trainer->source;
     c->out[chunk] =
-        source->compose(source->data, c->options, c->seed, c->first + chunk, &error);
-    if (error) {
-        g_mutex_lock(&c->lock);
-        if (!c->error)
-            c->error = g_steal_pointer(&error);
-        g_mutex_unlock(&c->lock);
-    }
+        source->compose(source->data, c->options, c->seed, c->first + chunk, error);
+    return c->out[chunk] != NULL;
 }
 
 static void
@@ -193,15 +187,8 @@ compose(LimnClipTrainer *t, const LimnSceneOptions *options, guint64 seed, guint
         int n, LimnScene **out, GError **error)
 {
     clear_scenes(out, n);
-    Composition c = {t, options, seed, first, out, {0}, NULL};
-    g_mutex_init(&c.lock);
-    limn_parallel_for(t->job, (gsize) n, compose_one, &c);
-    g_mutex_clear(&c.lock);
-    if (c.error) {
-        g_propagate_error(error, c.error);
-        return FALSE;
-    }
-    return limn_job_check(t->job, error);
+    Composition c = {t, options, seed, first, out};
+    return limn_parallel_try(t->job, (gsize) n, compose_one, &c, error);
 }
 
 // ---- one step
@@ -295,66 +282,41 @@ add_captions(LimnClipTrainer *t, GArray *texts, GPtrArray *owned, GError **error
     return TRUE;
 }
 
-// Even targets over the positives of each row; rows without a positive are left out.
-typedef struct {
-    float *p;      // [rows, cols]
-    gint32 *which; // the rows that are kept
-    int rows;
-} Targets;
-
-static Targets
-picture_targets(const LimnClipTrainer *t, const Text *texts, guint n)
+static gboolean
+is_positive(const LimnClipTrainer *t, const Text *texts, gboolean by_text, gint64 row,
+            gint64 column)
 {
-    int batch = t->options.batch;
-    Targets out = {g_new0(float, (gsize) batch *n), g_new(gint32, batch), 0};
-    for (int s = 0; s < batch; s++) {
-        float *row = out.p + (gsize) out.rows * n;
-        int count = 0;
-        for (guint i = 0; i < n; i++)
-            count += (row[i] = matches(t->scenes[s], &texts[i])) > 0;
-        for (guint i = 0; i < n && count; i++)
-            row[i] /= (float) count;
-        if (count)
-            out.which[out.rows++] = s;
-    }
-    return out;
+    return by_text ? matches(t->scenes[column], &texts[row])
+                   : matches(t->scenes[row], &texts[column]);
 }
 
-static Targets
-text_targets(const LimnClipTrainer *t, const Text *texts, guint n)
-{
-    int batch = t->options.batch;
-    Targets out = {g_new0(float, (gsize) n *(gsize) batch), g_new(gint32, n), 0};
-    for (guint i = 0; i < n; i++) {
-        float *row = out.p + (gsize) out.rows * (gsize) batch;
-        int count = 0;
-        for (int s = 0; s < batch; s++)
-            count += (row[s] = matches(t->scenes[s], &texts[i])) > 0;
-        for (int s = 0; s < batch && count; s++)
-            row[s] /= (float) count;
-        if (count)
-            out.which[out.rows++] = (gint32) i;
-    }
-    return out;
-}
-
-// Soft cross entropy of the kept rows of logits [rows,cols].
+// Soft cross entropy of logits [rows,columns], either pictures by texts or (by_text) the
+// other way round. Targets are even over the positives of a row; rows without a positive
+// are left out.
 static LimnTensor *
-direction_loss(LimnClipTrainer *t, LimnTensor *logits, Targets targets)
+direction_loss(LimnClipTrainer *t, LimnTensor *logits, const Text *texts, guint n_texts,
+               gboolean by_text)
 {
-    LimnTensor *loss;
-    if (limn_tape_check(t->tape, NULL)) {
-        gint64 dim[] = {targets.rows, logits->dim[1]};
-        LimnTensor *which = limn_tape_input_int(t->tape, 1, dim, targets.which);
-        LimnTensor *p = limn_tape_input(t->tape, 2, dim, targets.p);
-        loss = limn_nn_soft_cross_entropy(t->tape,
-                                          limn_nn_gather_rows(t->tape, logits, which), p);
-    } else {
-        loss = limn_tape_poisoned(t->tape);
+    gint64 batch = t->options.batch, kept = 0;
+    gint64 rows = by_text ? n_texts : batch, columns = by_text ? batch : n_texts;
+    LimnTensor *which = limn_tape_input_int(t->tape, 1, &rows, NULL);
+    LimnTensor *p = limn_tape_input(t->tape, 2, (gint64[]){rows, columns}, NULL);
+    if ((which->flags | p->flags) & LIMN_TENSOR_POISONED)
+        return limn_tape_poisoned(t->tape);
+    for (gint64 r = 0; r < rows; r++) {
+        LimnReal *row = p->data + kept * columns;
+        int count = 0;
+        for (gint64 c = 0; c < columns; c++)
+            count += (row[c] = is_positive(t, texts, by_text, r, c)) > 0;
+        for (gint64 c = 0; c < columns && count; c++)
+            row[c] /= (float) count;
+        if (count)
+            limn_tensor_i32(which)[kept++] = (gint32) r;
     }
-    g_free(targets.p);
-    g_free(targets.which);
-    return loss;
+    which = limn_nn_slice(t->tape, which, (gint64[]){0}, &kept, NULL);
+    p = limn_nn_slice(t->tape, p, (gint64[]){0, 0}, (gint64[]){kept, columns}, NULL);
+    return limn_nn_soft_cross_entropy(t->tape,
+                                      limn_nn_gather_rows(t->tape, logits, which), p);
 }
 
 // (CE over names + CE over names and captions) / 2 + CE of the texts over the pictures, /
@@ -368,9 +330,9 @@ contrastive_loss(LimnClipTrainer *t, LimnTensor *logits, const GArray *texts,
     LimnTensor *names = limn_nn_slice(t->tape, logits, (gint64[]){0, 0},
                                       (gint64[]){batch, n_names}, NULL);
     LimnTensor *across = limn_nn_permute(t->tape, logits, (const int[]){1, 0});
-    LimnTensor *a = direction_loss(t, names, picture_targets(t, all, n_names));
-    LimnTensor *b = direction_loss(t, logits, picture_targets(t, all, texts->len));
-    LimnTensor *c = direction_loss(t, across, text_targets(t, all, texts->len));
+    LimnTensor *a = direction_loss(t, names, all, n_names, FALSE);
+    LimnTensor *b = direction_loss(t, logits, all, texts->len, FALSE);
+    LimnTensor *c = direction_loss(t, across, all, texts->len, TRUE);
     LimnTensor *pictures = limn_nn_scale_add(t->tape, limn_nn_add(t->tape, a, b), 0.5, 0);
     return limn_nn_scale_add(t->tape, limn_nn_add(t->tape, pictures, c), 0.5, 0);
 }
@@ -548,20 +510,22 @@ name_embeddings(LimnClipTrainer *t, const guint32 *names, guint n, GError **erro
 {
     int width = limn_clip_network_get_shape(t->network)->projection, length;
     guint frame = MIN(EVALUATION_FRAME, t->source.n_frames - 1);
-    float *out = g_new(float, (gsize) width *n);
+    float *out = limn_floats_new((gsize) width, n, error);
+    if (!out)
+        return NULL;
     for (guint first = 0; first < n; first += 256) {
         guint count = MIN(256, n - first);
         const Encoded *tokens[256];
         for (guint i = 0; i < count; i++)
             if (!(tokens[i] = framed_name(t, names[first + i], frame, error))) {
-                g_free(out);
+                free(out);
                 return NULL;
             }
         limn_tape_reset(t->tape);
         limn_tape_no_grad_begin(t->tape);
         LimnTensor *unit = forward_texts(t, tokens, count, &length);
         if (!limn_tape_check(t->tape, error)) {
-            g_free(out);
+            free(out);
             return NULL;
         }
         limn_tensor_copy_values(unit, out + (gsize) first * (gsize) width);
@@ -569,7 +533,8 @@ name_embeddings(LimnClipTrainer *t, const guint32 *names, guint n, GError **erro
     return out;
 }
 
-// How many names score higher than the right one.
+// How many names do not score less than the right one: those that tie count, so that a
+// model that tells nothing apart (or gives no numbers) is not taken for a perfect one.
 static guint
 rank_of(const float *image, const float *texts, int width, guint n, guint right)
 {
@@ -581,7 +546,7 @@ rank_of(const float *image, const float *texts, int width, guint n, guint right)
         double score = 0;
         for (int c = 0; c < width; c++)
             score += (double) image[c] * texts[(gsize) i * (gsize) width + (gsize) c];
-        rank += i != right && score > own;
+        rank += i != right && !(score < own);
     }
     return rank;
 }
@@ -611,7 +576,7 @@ limn_clip_trainer_evaluate(LimnClipTrainer *t, const guint32 *names, guint n_nam
     scenes.augment = 0;
     for (int i = 0; i < LIMN_SCENE_MAX_OBJECTS; i++)
         scenes.chance[i] = i == 0;
-    g_autofree float *texts = name_embeddings(t, names, n_names, error);
+    g_autoptr(LimnFloats) texts = name_embeddings(t, names, n_names, error);
     if (!texts)
         return FALSE;
     int width = limn_clip_network_get_shape(t->network)->projection;
