@@ -13,6 +13,8 @@
 #include <string.h>
 
 #define MAX_BYTES ((guint64) 4 << 30)
+#define MAX_TEXT ((guint64) 1 << 20) // a STEM.txt
+#define UNREADABLE G_MAXUINT
 #define STREAM_PICTURES ((guint64) 0xc4 << 40)
 
 typedef struct {
@@ -50,16 +52,36 @@ limn_captioned_free(LimnCaptioned *c)
 
 typedef struct {
     GPtrArray *files, *texts;
+    LimnJob *job;
 } Pairs;
+
+static gboolean
+leads_out(const char *file)
+{
+    g_auto(GStrv) parts = g_strsplit(file, "/", -1);
+    return g_path_is_absolute(file) || g_strv_contains((const char *const *) parts, "..");
+}
 
 static void
 add_pair(Pairs *pairs, const char *file, const char *text)
 {
-    if (file && text && *file && *text && !g_path_is_absolute(file) &&
-        !strstr(file, "..")) {
-        g_ptr_array_add(pairs->files, g_strdup(file));
-        g_ptr_array_add(pairs->texts, g_strdup(text));
+    if (!file || !text || !*file || !*text)
+        return;
+    if (leads_out(file)) {
+        limn_job_diagnose(pairs->job, LIMN_DIAGNOSTIC_WARNING, file,
+                          "the name leads out of the folder; it was left out");
+        return;
     }
+    g_ptr_array_add(pairs->files, g_strdup(file));
+    g_ptr_array_add(pairs->texts, g_strdup(text));
+}
+
+// The string under the first of two keys that is there.
+static const char *
+either(const json_t *object, const char *key, const char *other)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : json_string_value(json_object_get(object, other));
 }
 
 static gboolean
@@ -80,10 +102,10 @@ read_lines(const char *path, Pairs *pairs, GError **error)
             g_autoptr(json_t) root = limn_json_parse(text, strlen(text), where, error);
             if (!root)
                 return FALSE;
-            add_pair(pairs, json_string_value(json_object_get(root, "file")),
-                     json_string_value(json_object_get(root, "caption")));
+            add_pair(pairs, either(root, "file", "file_name"),
+                     either(root, "caption", "text"));
         }
-        at += length + 1;
+        at += length + (stop != NULL);
     }
     return TRUE;
 }
@@ -132,9 +154,18 @@ read_text_files(const char *folder, Pairs *pairs, GError **error)
             continue;
         *dot = '\0';
         g_autofree char *path = g_strconcat(list[i], ".txt", NULL);
-        g_autofree char *text = NULL;
-        if (g_file_get_contents(path, &text, NULL, NULL) &&
-            g_utf8_validate(text, -1, NULL))
+        if (!g_file_test(path, G_FILE_TEST_EXISTS))
+            continue;
+        g_autoptr(GError) problem = NULL;
+        g_autoptr(GBytes) bytes = limn_file_read(path, MAX_TEXT, &problem);
+        gsize size = 0;
+        const char *data = bytes ? g_bytes_get_data(bytes, &size) : NULL;
+        g_autofree char *text = g_strndup(data ? data : "", size);
+        if (!bytes || !g_utf8_validate(text, -1, NULL))
+            limn_job_diagnose(pairs->job, LIMN_DIAGNOSTIC_WARNING, base, "%s",
+                              problem ? problem->message
+                                      : "its caption is not valid UTF-8");
+        else
             add_pair(pairs, base, g_strstrip(text));
     }
     return list != NULL;
@@ -203,8 +234,12 @@ load_pairs(LimnCaptioned *c, const char *folder, const Pairs *pairs, LimnJob *jo
             g_autoptr(GError) problem = NULL;
             LimnImage *image = load_picture(path, c->size, job, &problem);
             if (!image) {
+                if (!limn_job_check(job, error))
+                    return FALSE;
                 limn_job_diagnose(job, LIMN_DIAGNOSTIC_WARNING, file, "%s",
                                   problem->message);
+                g_hash_table_insert(loaded, (gpointer) (gsize) file,
+                                    GUINT_TO_POINTER(UNREADABLE));
                 continue;
             }
             g_ptr_array_add(c->pictures, image);
@@ -212,7 +247,8 @@ load_pairs(LimnCaptioned *c, const char *folder, const Pairs *pairs, LimnJob *jo
             g_hash_table_insert(loaded, (gpointer) (gsize) file,
                                 GUINT_TO_POINTER(picture));
         }
-        add_caption(c, pairs->texts->pdata[i], picture - 1);
+        if (picture != UNREADABLE) // said once, however many captions it has
+            add_caption(c, pairs->texts->pdata[i], picture - 1);
     }
     return TRUE;
 }
@@ -228,7 +264,7 @@ limn_captioned_load(const char *folder, int size, LimnJob *job, GError **error)
     c->by_text = g_hash_table_new(g_str_hash, g_str_equal);
     g_autoptr(GPtrArray) files = g_ptr_array_new_with_free_func(g_free);
     g_autoptr(GPtrArray) texts = g_ptr_array_new_with_free_func(g_free);
-    Pairs pairs = {files, texts};
+    Pairs pairs = {files, texts, job};
     if (!find_pairs(folder, &pairs, error) || !load_pairs(c, folder, &pairs, job, error))
         return NULL;
     if (c->captions->len < 2) {
