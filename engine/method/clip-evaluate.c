@@ -167,6 +167,7 @@ compare_doubles(gconstpointer a, gconstpointer b)
     return x < y ? -1 : x > y;
 }
 
+// Ends early when the job is cancelled; the caller checks it.
 // 95 % percentile interval of the mean of sum/weight over scenes: whole scenes are drawn
 // again, since the prompts of one scene are not independent.
 static Interval
@@ -183,7 +184,7 @@ bootstrap(LimnRun *run, const double *sums, const double *weights, guint n,
     }
     Interval out = {weight > 0 ? sum / weight : NAN, NAN, NAN};
     guint kept = 0;
-    for (guint r = 0; r < resamples; r++) {
+    for (guint r = 0; r < resamples && limn_job_check(limn_run_get_job(run), NULL); r++) {
         double s = 0, w = 0;
         for (guint i = 0; i < n; i++) {
             guint32 pick = limn_rng_below(&rng, n);
@@ -291,7 +292,7 @@ dot(const float *a, const float *b, gint64 n)
     return sum;
 }
 
-// Names of the set that score higher than the right one.
+// Names of the set that do not score less than the right one.
 static guint
 rank_of_name(const Evaluation *e, const float *image, guint32 right)
 {
@@ -301,7 +302,7 @@ rank_of_name(const Evaluation *e, const float *image, guint32 right)
     guint rank = 0;
     for (guint i = 0; i < e->scenes.n_names; i++) {
         guint32 name = e->scenes.names[i];
-        rank += name != right && dot(image, texts + name * width, width) > own;
+        rank += name != right && !(dot(image, texts + name * width, width) < own);
     }
     return rank;
 }
@@ -324,12 +325,15 @@ clear_singles(Singles *s)
 }
 
 // Retrieval: of all pictures of the set, does one that shows the name score highest?
-static void
-measure_retrieval(const Evaluation *e, Singles *s)
+static gboolean
+measure_retrieval(const Evaluation *e, Singles *s, GError **error)
 {
     gint64 width = e->names->shape[1];
     const float *images = limn_array_f32(s->images), *texts = limn_array_f32(e->names);
     for (guint i = 0; i < e->count; i++) {
+        if (!limn_job_check(e->job, error)) {
+            return FALSE;
+        }
         const float *text = texts + s->names[i] * width;
         guint best = 0;
         double most = -INFINITY;
@@ -342,6 +346,7 @@ measure_retrieval(const Evaluation *e, Singles *s)
         }
         s->retrieval[i] = s->names[best] == s->names[i];
     }
+    return TRUE;
 }
 
 static gboolean
@@ -374,12 +379,14 @@ measure_singles(Evaluation *e, guint64 styles, const char *title, Singles *s,
     }
     normalise_rows(s->images);
     for (guint i = 0; i < e->count; i++) {
+        if (!limn_job_check(e->job, error)) {
+            return FALSE;
+        }
         guint rank = rank_of_name(e, limn_array_f32(s->images) + i * width, s->names[i]);
         s->top1[i] = rank == 0;
         s->top5[i] = rank < 5;
     }
-    measure_retrieval(e, s);
-    return TRUE;
+    return measure_retrieval(e, s, error);
 }
 
 static gboolean
@@ -580,7 +587,7 @@ run_clip_evaluate(LimnRun *run, GError **error)
     e.clip = limn_study_open_clip(run, error);
     gboolean good = e.clip != NULL && limn_study_scenes_read(run, &e.scenes, error) &&
                     embed_names(&e, error) && add_knowledge(&e, error) &&
-                    add_methods(&e, error);
+                    add_methods(&e, error) && limn_job_check(e.job, error);
     g_clear_pointer(&e.names, limn_array_unref);
     g_strfreev(e.sentences);
     g_clear_pointer(&e.clip, limn_clip_unref);

@@ -359,7 +359,7 @@ checkpoint_state(const Training *t)
 {
     LimnCheckpointState state = {
         CHECKPOINT_KIND, t->config, limn_run_get_seed(t->run), {0}};
-    state.counters[0] = (gint64) (t->best * 1e9);
+    memcpy(&state.counters[0], &t->best, sizeof t->best); // all of its bits
     state.counters[1] = t->best_step;
     return state;
 }
@@ -442,7 +442,7 @@ open_checkpoint(Training *t, GError **error)
                               error)) {
         return FALSE;
     }
-    t->best = (double) state.counters[0] / 1e9;
+    memcpy(&t->best, &state.counters[0], sizeof t->best);
     t->best_step = state.counters[1];
     load_curves(t, limn_clip_trainer_get_step(t->trainer));
     return TRUE;
