@@ -488,20 +488,31 @@ linear_taps(gint64 o, gint64 in, gint64 out, gint64 at[2], double weight[2])
     weight[0] = 1 - weight[1];
 }
 
+// Room for `each` taps per pixel of planes height x width made from those of *x, which
+// becomes contiguous; NULL with the tape's error.
+static Taps *
+resize_taps(LimnTape *tape, const char *op, LimnTensor **x, gint64 height, gint64 width,
+            gint64 each)
+{
+    if (limn_tape_unusable(tape, op, x, 1))
+        return NULL;
+    if ((*x)->rank != 4 || height < 1 || width < 1 || !(*x)->dim[2] || !(*x)->dim[3]) {
+        limn_tape_fail(tape, op,
+                       "planes of rank %d to %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT,
+                       (*x)->rank, height, width);
+        return NULL;
+    }
+    *x = limn_tape_contiguous(tape, *x);
+    return ((*x)->flags & LIMN_TENSOR_POISONED)
+               ? NULL
+               : new_taps(tape, op, *x, height * width, height * width * each);
+}
+
 LimnTensor *
 limn_nn_upsample_bilinear(LimnTape *tape, LimnTensor *x, gint64 height, gint64 width)
 {
     const char *op = "upsample_bilinear";
-    if (LIMN_UNUSABLE(tape, op, x))
-        return limn_tape_poisoned(tape);
-    if (x->rank != 4 || height < 1 || width < 1 || !x->dim[2] || !x->dim[3])
-        return limn_tape_fail(
-            tape, op, "planes of rank %d to %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT,
-            x->rank, height, width);
-    x = limn_tape_contiguous(tape, x);
-    Taps *taps = (x->flags & LIMN_TENSOR_POISONED)
-                     ? NULL
-                     : new_taps(tape, op, x, height * width, height * width * 4);
+    Taps *taps = resize_taps(tape, op, &x, height, width, 4);
     if (!taps)
         return limn_tape_poisoned(tape);
     gint64 t = 0;
@@ -523,16 +534,7 @@ LimnTensor *
 limn_nn_upsample_nearest(LimnTape *tape, LimnTensor *x, gint64 height, gint64 width)
 {
     const char *op = "upsample_nearest";
-    if (LIMN_UNUSABLE(tape, op, x))
-        return limn_tape_poisoned(tape);
-    if (x->rank != 4 || height < 1 || width < 1 || !x->dim[2] || !x->dim[3])
-        return limn_tape_fail(
-            tape, op, "planes of rank %d to %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT,
-            x->rank, height, width);
-    x = limn_tape_contiguous(tape, x);
-    Taps *taps = (x->flags & LIMN_TENSOR_POISONED)
-                     ? NULL
-                     : new_taps(tape, op, x, height * width, height * width);
+    Taps *taps = resize_taps(tape, op, &x, height, width, 1);
     if (!taps)
         return limn_tape_poisoned(tape);
     for (gint64 o = 0; o < height * width; o++) {
