@@ -9,6 +9,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/half.h"
+#include "engine/base/number.h"
 
 // From this size on data come from mmap: the pages are zero without being touched, so
 // that a size that the machine does not have fails here and not while it is cleared.
@@ -376,10 +377,11 @@ limn_array_to_i64(LimnArray *array, GError **error)
     }
     gint64 bad = first_not_integral(array);
     if (bad >= 0) {
+        char found[LIMN_NUMBER_BUFFER];
         g_set_error(error, LIMN_ERROR, LIMN_ERROR_FORMAT,
                     "element %" G_GINT64_FORMAT
-                    " is not an integer of 64 bits (found %g, type %s)",
-                    bad, limn_array_get_double(array, bad),
+                    " is not an integer of 64 bits (found %s, type %s)",
+                    bad, limn_number_format(found, limn_array_get_double(array, bad)),
                     limn_dtype_name(array->dtype));
         return NULL;
     }

@@ -3,6 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/file.h"
+#include "engine/base/number.h"
 #include "engine/figure/colormap.h"
 #include "engine/figure/draw-cairo.h"
 #include "engine/figure/figure-data.h"
@@ -58,8 +59,11 @@ check_number(double value, double low, double high, const char *name, GError **e
 {
     if (value >= low && value <= high)
         return TRUE;
+    char found[LIMN_NUMBER_BUFFER], least[LIMN_NUMBER_BUFFER], most[LIMN_NUMBER_BUFFER];
     g_set_error(error, LIMN_ERROR, LIMN_ERROR_ARGUMENT,
-                "%s: %g is out of range (%g to %g is allowed)", name, value, low, high);
+                "%s: %s is out of range (%s to %s is allowed)", name,
+                limn_number_format(found, value), limn_number_format(least, low),
+                limn_number_format(most, high));
     return FALSE;
 }
 
@@ -92,9 +96,11 @@ check_options(const LimnFigureOptions *options, GError **error)
     if (options->has_range &&
         !(isfinite(options->range[0]) && isfinite(options->range[1]) &&
           options->range[0] < options->range[1])) {
+        char first[LIMN_NUMBER_BUFFER], second[LIMN_NUMBER_BUFFER];
         g_set_error(error, LIMN_ERROR, LIMN_ERROR_ARGUMENT,
-                    "range: %g,%g is not a range (two finite numbers, the first smaller)",
-                    options->range[0], options->range[1]);
+                    "range: %s,%s is not a range (two finite numbers, the first smaller)",
+                    limn_number_format(first, options->range[0]),
+                    limn_number_format(second, options->range[1]));
         return FALSE;
     }
     return TRUE;

@@ -7,6 +7,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/file.h"
+#include "engine/base/number.h"
 #include "engine/model/captioned.h"
 #include "engine/model/study-scenes.h"
 #include "engine/text/bpe-learn.h"
@@ -503,11 +504,14 @@ report(Training *t, const LimnClipTrainerStep *info, gint64 first, gint64 begin)
     limn_job_add_metric(t->job, "loss", (double) info->step, info->loss);
     limn_job_add_metric(t->job, "rate", (double) info->step, info->rate);
     limn_job_add_metric(t->job, "norm", (double) info->step, info->norm);
+    char loss[LIMN_NUMBER_BUFFER], speed[LIMN_NUMBER_BUFFER];
+    limn_number_format_fixed(loss, info->loss, 3);
+    limn_number_format_fixed(speed, integer(t, "batch") / each, 0);
     limn_job_report(t->job, "train", (double) (info->step + 1) / (double) steps,
                     "step %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT
-                    ", loss %.3f, %.0f pictures/s, %d:%02d:%02d left",
-                    info->step + 1, steps, info->loss, integer(t, "batch") / each,
-                    (int) (left / 3600), (int) (left / 60) % 60, (int) left % 60);
+                    ", loss %s, %s pictures/s, %d:%02d:%02d left",
+                    info->step + 1, steps, loss, speed, (int) (left / 3600),
+                    (int) (left / 60) % 60, (int) left % 60);
     if (info->skipped) {
         limn_job_diagnose(t->job, LIMN_DIAGNOSTIC_WARNING, "train",
                           "step %" G_GINT64_FORMAT

@@ -2,6 +2,7 @@
 
 // Losses. Scalars; the mean is over rows (all dimensions but the last) or elements.
 
+#include "engine/base/number.h"
 #include "engine/nn/ops.h"
 #include "engine/nn/tape-private.h"
 
@@ -176,8 +177,10 @@ limn_nn_l1(LimnTape *tape, LimnTensor *a, LimnTensor *b)
 LimnTensor *
 limn_nn_huber(LimnTape *tape, LimnTensor *a, LimnTensor *b, double beta)
 {
-    if (beta <= 0)
-        return limn_tape_fail(tape, "huber", "beta is %g, it must be above 0", beta);
+    char number[LIMN_NUMBER_BUFFER];
+    if (!(beta > 0))
+        return limn_tape_fail(tape, "huber", "beta is %s, it must be above 0",
+                              limn_number_format(number, beta));
     LimnTensor *d = limn_nn_sub(tape, a, b);
     LimnTensor *c = limn_nn_clamp(tape, d, -beta, beta);
     LimnTensor *rest = limn_nn_sub(tape, d, limn_nn_scale_add(tape, c, 0.5, 0));

@@ -3,6 +3,7 @@
 // Random relaxations, recurrent cells and the Fourier transform, mostly composed from
 // other operations. The noise is always an input, so that a step can be replayed.
 
+#include "engine/base/number.h"
 #include "engine/nn/ops.h"
 #include "engine/nn/tape-private.h"
 
@@ -16,8 +17,10 @@ limn_nn_dropout(LimnTape *tape, LimnTensor *a, LimnTensor *mask, double keep)
 {
     if (LIMN_UNUSABLE(tape, "dropout", a))
         return limn_tape_poisoned(tape);
+    char number[LIMN_NUMBER_BUFFER];
     if (!(keep > 0 && keep <= 1))
-        return limn_tape_fail(tape, "dropout", "keep is %g, it lies in (0, 1]", keep);
+        return limn_tape_fail(tape, "dropout", "keep is %s, it lies in (0, 1]",
+                              limn_number_format(number, keep));
     LimnTensor *zero = limn_tape_input(tape, 0, NULL, NULL);
     return limn_nn_where(tape, mask, limn_nn_scale_add(tape, a, 1 / keep, 0), zero);
 }
