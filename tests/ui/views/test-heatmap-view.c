@@ -3,118 +3,14 @@
 // The heat-map view in a real window: drawing, life of GL objects, ranges, measures,
 // keys.
 
-#include "tests/ui/views/fixture.h"
+#include "tests/ui/views/pane.h"
 #include "ui/gl/gl-objects.h"
 
 #include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
 
-typedef struct {
-    Fixture fixture;
-    LimnHeatmapView *view;
-} Pane;
-
-static void
-pane_init(Pane *pane, int width, int height)
-{
-    g_autoptr(LimnImage) picture = fixture_load_sample("dog-and-car.png");
-    g_autoptr(LimnArray) map = fixture_load_map(0);
-
-    pane->view = LIMN_HEATMAP_VIEW(limn_heatmap_view_new());
-    limn_heatmap_view_set_picture(pane->view, picture);
-    limn_heatmap_view_set_map(pane->view, map, NULL, FALSE);
-    limn_heatmap_view_set_title(pane->view, "a dog");
-    fixture_init(&pane->fixture, GTK_WIDGET(pane->view), width, height);
-    fixture_settle(pane->view);
-}
-
-static void
-pane_clear(Pane *pane)
-{
-    LimnGLCounts counts;
-
-    fixture_clear(&pane->fixture);
-    counts = limn_gl_get_counts();
-    g_assert_cmpint(counts.textures, ==, 0);
-    g_assert_cmpint(counts.programs, ==, 0);
-    g_assert_cmpint(counts.vertex_arrays, ==, 0);
-}
-
-static LimnArray *
-make_constant_map(int rows, int columns, float value)
-{
-    LimnArray *map = fixture_make_map(rows, columns);
-
-    for (gint64 i = 0; i < map->length; i++)
-        limn_array_f32(map)[i] = value;
-    return map;
-}
-
-// Presses a key as the event controller would.
-static gboolean
-press(LimnHeatmapView *view, guint key, GdkModifierType state)
-{
-    g_autoptr(GListModel) controllers = gtk_widget_observe_controllers(GTK_WIDGET(view));
-    gboolean handled = FALSE;
-
-    for (guint i = 0; i < g_list_model_get_n_items(controllers); i++) {
-        g_autoptr(GtkEventController) controller = g_list_model_get_item(controllers, i);
-
-        if (GTK_IS_EVENT_CONTROLLER_KEY(controller))
-            g_signal_emit_by_name(controller, "key-pressed", key, 0, state, &handled);
-    }
-    return handled;
-}
-
 // ---- drawing
-
-static double
-share_of_different_pixels(cairo_surface_t *a, cairo_surface_t *b)
-{
-    int width = cairo_image_surface_get_width(a),
-        height = cairo_image_surface_get_height(a);
-    int n = 0;
-
-    g_assert_cmpint(width, ==, cairo_image_surface_get_width(b));
-    g_assert_cmpint(height, ==, cairo_image_surface_get_height(b));
-    for (int y = 0; y < height; y++) {
-        const guint8 *p = cairo_image_surface_get_data(a) +
-                          (gsize) y * cairo_image_surface_get_stride(a);
-        const guint8 *q = cairo_image_surface_get_data(b) +
-                          (gsize) y * cairo_image_surface_get_stride(b);
-
-        for (int x = 0; x < width; x++) {
-            gboolean differs = FALSE;
-
-            for (int c = 0; c < 3; c++)
-                differs |= ABS(p[4 * x + c] - q[4 * x + c]) > 6;
-            n += differs;
-        }
-    }
-    return n / ((double) width * height);
-}
-
-// What is on screen is what limn_heatmap_view_render draws without GL and without a
-// window.
-static void
-check_same_as_rendered(Pane *pane, const char *name)
-{
-    int scale = gtk_widget_get_scale_factor(GTK_WIDGET(pane->view));
-    cairo_surface_t *shown, *rendered;
-    double share;
-
-    fixture_settle(pane->view);
-    shown = fixture_snapshot(&pane->fixture, name);
-    rendered =
-        limn_heatmap_view_render(pane->view, gtk_widget_get_width(GTK_WIDGET(pane->view)),
-                                 gtk_widget_get_height(GTK_WIDGET(pane->view)), scale);
-    share = share_of_different_pixels(shown, rendered);
-    g_test_message("%s: %.5f of the pixels differ", name, share);
-    g_assert_cmpfloat(share, <, 0.004); // edges of letters
-    cairo_surface_destroy(shown);
-    cairo_surface_destroy(rendered);
-}
 
 static void
 check_pictures(Pane *pane, const char *name)
@@ -125,16 +21,16 @@ check_pictures(Pane *pane, const char *name)
     g_autofree char *dark = g_strconcat(name, "-dark", NULL);
 
     limn_heatmap_view_set_opacity(pane->view, 0.5);
-    check_same_as_rendered(pane, name);
+    pane_check_rendered(pane, name);
     limn_heatmap_view_set_contours(pane->view, TRUE);
     limn_heatmap_view_set_interpolate(pane->view, FALSE);
-    check_same_as_rendered(pane, contours);
+    pane_check_rendered(pane, contours);
     limn_heatmap_view_set_mask(pane->view, labels);
     limn_camera_zoom_at(limn_heatmap_view_get_camera(pane->view), 2.7, 200, 300, 600,
                         400);
-    check_same_as_rendered(pane, mask);
+    pane_check_rendered(pane, mask);
     fixture_set_dark(TRUE);
-    check_same_as_rendered(pane, dark);
+    pane_check_rendered(pane, dark);
     fixture_set_dark(FALSE);
 }
 
@@ -178,7 +74,7 @@ without_gl(void)
         cairo_surface_t *shown = fixture_snapshot(&pane.fixture, "without-gl");
         cairo_surface_t *rendered = limn_heatmap_view_render(pane.view, 600, 400, 1);
 
-        g_assert_cmpfloat(share_of_different_pixels(shown, rendered), <, 0.03);
+        g_assert_cmpfloat(pane_difference(shown, rendered), <, 0.03);
         cairo_surface_destroy(shown);
         cairo_surface_destroy(rendered);
     }
@@ -290,7 +186,7 @@ test_reparented(void)
         g_object_unref(pane.view);
         fixture_settle(pane.view);
     }
-    check_same_as_rendered(&pane, "reparented");
+    pane_check_rendered(&pane, "reparented");
     gtk_window_destroy(GTK_WINDOW(other));
     pane_clear(&pane);
 }
@@ -387,14 +283,14 @@ test_values(void)
         limn_heatmap_view_get_shown_range(pane.view, &min, &max);
         g_assert_cmpfloat(min, ==, values->min);
         g_assert_cmpfloat(max, ==, values->max);
-        check_same_as_rendered(&pane, name);
+        pane_check_rendered(&pane, name);
     }
     limn_heatmap_view_set_map(pane.view, NULL, NULL, FALSE);
     g_assert_null(limn_heatmap_view_get_map(pane.view));
     g_assert_null(limn_heatmap_view_get_scale(pane.view));
-    check_same_as_rendered(&pane, "values-none");
+    pane_check_rendered(&pane, "values-none");
     limn_heatmap_view_set_picture(pane.view, NULL);
-    check_same_as_rendered(&pane, "values-nothing");
+    pane_check_rendered(&pane, "values-nothing");
     pane_clear(&pane);
 }
 
@@ -421,12 +317,6 @@ test_shapes(void)
     g_object_unref(view);
 }
 
-static void
-count(LimnHeatmapView *view, int *n)
-{
-    (*n)++;
-}
-
 // Hard cases B29, B32: a shared scale; an outlier that is said.
 static void
 test_ranges(void)
@@ -441,7 +331,7 @@ test_ranges(void)
         limn_array_f32(small)[i] = i / 195.0f;
         limn_array_f32(large)[i] = i / 1.95f;
     }
-    g_signal_connect(view, "range-changed", G_CALLBACK(count), &changes);
+    g_signal_connect(view, "range-changed", G_CALLBACK(pane_count), &changes);
     limn_heatmap_view_set_map(view, small, NULL, FALSE);
     g_assert_cmpint(changes, ==, 1);
     limn_heatmap_view_set_range(view, 0, 100);
@@ -586,181 +476,6 @@ test_ignore(void)
     g_object_unref(measure.view);
 }
 
-// ---- keys
-
-typedef struct {
-    int n, row, col;
-    gboolean inside;
-    double x, y, value;
-} Probe;
-
-static void
-on_probe(LimnHeatmapView *view, gboolean inside, double x, double y, int row, int col,
-         double value, Probe *probe)
-{
-    *probe = (Probe){probe->n + 1, row, col, inside, x, y, value};
-}
-
-static void
-on_cell(LimnHeatmapView *view, int row, int col, Probe *probe)
-{
-    probe->n++;
-    probe->row = row;
-    probe->col = col;
-}
-
-static void
-test_keys_camera(void)
-{
-    Pane pane;
-    LimnCamera *camera;
-    double zoom, before, cx, cy, x;
-
-    pane_init(&pane, 600, 400);
-    camera = limn_heatmap_view_get_camera(pane.view);
-    g_assert_true(press(pane.view, GDK_KEY_1, 0));
-    limn_camera_get_state(camera, &zoom, &cx, &cy);
-    g_assert_cmpfloat(zoom, ==, 1);
-    g_assert_true(press(pane.view, GDK_KEY_plus, GDK_SHIFT_MASK));
-    limn_camera_get_state(camera, &before, &cx, &cy);
-    g_assert_cmpfloat(before, >, 1);
-    g_assert_true(press(pane.view, GDK_KEY_KP_Subtract, 0));
-    g_assert_true(press(pane.view, GDK_KEY_Right, 0));
-    limn_camera_get_state(camera, &zoom, &x, &cy);
-    g_assert_cmpfloat(x, >, cx);
-    g_assert_true(press(pane.view, GDK_KEY_f, 0));
-    g_assert_true(limn_camera_is_fit(camera));
-    g_assert_false(press(pane.view, GDK_KEY_q, 0));
-    g_assert_false(press(pane.view, GDK_KEY_b, GDK_CONTROL_MASK));
-    g_assert_false(press(pane.view, GDK_KEY_Left, GDK_ALT_MASK));
-    pane_clear(&pane);
-}
-
-static void
-test_keys_probe(void)
-{
-    Pane pane;
-    Probe probe = {0}, cell = {0};
-    gpointer map;
-
-    pane_init(&pane, 600, 400);
-    map = limn_array_f32(limn_heatmap_view_get_map(pane.view));
-    g_signal_connect(pane.view, "probe", G_CALLBACK(on_probe), &probe);
-    g_signal_connect(pane.view, "cell-clicked", G_CALLBACK(on_cell), &cell);
-    press(pane.view, GDK_KEY_Right, GDK_CONTROL_MASK);
-    g_assert_true(probe.inside);
-    g_assert_cmpint(probe.row, ==, 7); // from the middle of 14 x 14 cells
-    g_assert_cmpint(probe.col, ==, 8);
-    g_assert_cmpfloat(probe.value, ==, ((float *) map)[7 * 14 + 8]);
-    press(pane.view, GDK_KEY_Down, GDK_CONTROL_MASK);
-    g_assert_cmpint(probe.row, ==, 8);
-    press(pane.view, GDK_KEY_Right, GDK_CONTROL_MASK | GDK_SHIFT_MASK);
-    g_assert_cmpint((int) probe.x, ==, 224 + 32 + 1);
-    for (int i = 0; i < 40; i++)
-        press(pane.view, GDK_KEY_Left, GDK_CONTROL_MASK);
-    g_assert_cmpint(probe.col, ==, 0);
-    g_assert_true(press(pane.view, GDK_KEY_Return, 0));
-    g_assert_cmpint(cell.row, ==, 8);
-    g_assert_cmpint(cell.col, ==, 0);
-    g_assert_true(press(pane.view, GDK_KEY_Escape, 0));
-    g_assert_false(probe.inside);
-    g_assert_true(isnan(probe.value));
-    g_assert_false(press(pane.view, GDK_KEY_Escape, 0));
-    pane_clear(&pane);
-}
-
-static void
-test_keys_box(void)
-{
-    Pane pane;
-    LimnRect box;
-    int changes = 0, tools = 0;
-
-    pane_init(&pane, 600, 400);
-    g_signal_connect(pane.view, "box-changed", G_CALLBACK(count), &changes);
-    g_signal_connect(pane.view, "tool-changed", G_CALLBACK(count), &tools);
-    g_assert_true(press(pane.view, GDK_KEY_b, 0));
-    g_assert_cmpint(limn_heatmap_view_get_tool(pane.view), ==, LIMN_TOOL_BOX);
-    g_assert_cmpint(tools, ==, 1);
-    press(pane.view, GDK_KEY_Return, 0);
-    press(pane.view, GDK_KEY_Left, GDK_CONTROL_MASK);
-    press(pane.view, GDK_KEY_Down, GDK_CONTROL_MASK);
-    press(pane.view, GDK_KEY_Return, 0);
-    g_assert_cmpint(changes, ==, 1);
-    g_assert_true(limn_heatmap_view_get_box(pane.view, &box));
-    g_assert_cmpfloat(box.x, ==, 192);
-    g_assert_cmpfloat(box.y, ==, 224);
-    g_assert_cmpfloat(box.width, ==, 32);
-    g_assert_cmpfloat(box.height, ==, 32);
-    press(pane.view, GDK_KEY_Up, GDK_SHIFT_MASK);
-    g_assert_true(limn_heatmap_view_get_box(pane.view, &box));
-    g_assert_cmpfloat(box.y, ==, 223);
-    // clamped to the picture, and away with what is empty
-    limn_heatmap_view_set_box(pane.view, &(LimnRect){-50, 400, 100, 5000});
-    limn_heatmap_view_get_box(pane.view, &box);
-    g_assert_cmpfloat(box.x, ==, 0);
-    g_assert_cmpfloat(box.width, ==, 50);
-    g_assert_cmpfloat(box.height, ==, 48);
-    g_assert_true(press(pane.view, GDK_KEY_Delete, 0));
-    g_assert_false(limn_heatmap_view_get_box(pane.view, NULL));
-    g_assert_false(press(pane.view, GDK_KEY_Delete, 0));
-    limn_heatmap_view_set_box(pane.view, &(LimnRect){900, 10, 10, 10});
-    g_assert_false(limn_heatmap_view_get_box(pane.view, NULL));
-    pane_clear(&pane);
-}
-
-// ---- comparing
-
-static void
-test_divider(void)
-{
-    g_autoptr(LimnArray) second = make_constant_map(7, 7, 0.5f);
-    Pane pane;
-    int changes = 0;
-
-    pane_init(&pane, 600, 400);
-    g_signal_connect(pane.view, "divider-changed", G_CALLBACK(count), &changes);
-    limn_heatmap_view_set_second_map(pane.view, second, NULL, FALSE, "another");
-    g_assert_false(press(pane.view, GDK_KEY_bracketright, 0));
-    limn_heatmap_view_set_divider(pane.view, 0.5);
-    check_same_as_rendered(&pane, "divider-middle");
-    g_assert_true(press(pane.view, GDK_KEY_bracketright, 0));
-    g_assert_cmpfloat_with_epsilon(limn_heatmap_view_get_divider(pane.view), 0.52, 1e-9);
-    limn_heatmap_view_set_divider(pane.view, 7);
-    g_assert_cmpfloat(limn_heatmap_view_get_divider(pane.view), ==, 1);
-    limn_heatmap_view_set_divider(pane.view, NAN);
-    g_assert_cmpfloat(limn_heatmap_view_get_divider(pane.view), ==, -1);
-    g_assert_cmpint(changes, ==, 4);
-    pane_clear(&pane);
-}
-
-static void
-test_blink(void)
-{
-    g_autoptr(LimnArray) second = make_constant_map(7, 7, 0.5f);
-    Pane pane;
-    guint frames;
-
-    pane_init(&pane, 300, 200);
-    limn_heatmap_view_set_second_map(pane.view, second, NULL, FALSE, "another");
-    fixture_settle(pane.view);
-    g_object_set(gtk_settings_get_default(), "gtk-enable-animations", FALSE, NULL);
-    limn_heatmap_view_set_blink(pane.view, TRUE);
-    fixture_idle(200);
-    frames = limn_heatmap_view_get_n_frames(pane.view);
-    fixture_idle(1200);
-    g_assert_cmpint(limn_heatmap_view_get_n_frames(pane.view), ==,
-                    frames); // reduced motion
-    g_object_set(gtk_settings_get_default(), "gtk-enable-animations", TRUE, NULL);
-    fixture_idle(100);
-    frames = limn_heatmap_view_get_n_frames(pane.view);
-    fixture_idle(2000);
-    g_assert_cmpint(limn_heatmap_view_get_n_frames(pane.view), >, frames);
-    g_assert_cmpint(limn_heatmap_view_get_n_frames(pane.view), <=, frames + 6);
-    limn_heatmap_view_set_blink(pane.view, FALSE);
-    pane_clear(&pane);
-}
-
 // ---- large pictures
 
 // Hard case B23.
@@ -781,9 +496,9 @@ check_huge(int width, int height, LimnPixels pixels, const char *name)
                (gsize) width * channels / 2);
     pane_init(&pane, 600, 400);
     limn_heatmap_view_set_picture(pane.view, picture);
-    check_same_as_rendered(&pane, name);
+    pane_check_rendered(&pane, name);
     limn_camera_one_to_one(limn_heatmap_view_get_camera(pane.view), 1);
-    check_same_as_rendered(&pane, zoomed);
+    pane_check_rendered(&pane, zoomed);
     pane_clear(&pane);
 }
 
@@ -807,7 +522,7 @@ test_large_map(void)
 
     limn_array_f32(map)[1234567] = 3; // between the samples
     pane_init(&pane, 600, 400);
-    g_signal_connect(pane.view, "range-changed", G_CALLBACK(count), &changes);
+    g_signal_connect(pane.view, "range-changed", G_CALLBACK(pane_count), &changes);
     limn_heatmap_view_set_map(pane.view, map, NULL, FALSE);
     for (int i = 0; i < 500 && changes < 2; i++)
         fixture_idle(20);
@@ -838,200 +553,6 @@ test_destroyed_early(void)
     fixture_idle(500);
 }
 
-// ---- real input
-
-static void
-check_near(double value, double expected)
-{
-    g_assert_cmpfloat_with_epsilon(value, expected, 1e-6);
-}
-
-// Scene position under a view position.
-static void
-scene_at(LimnHeatmapView *view, double x, double y, double *scene_x, double *scene_y)
-{
-    Probe probe = {0};
-    gulong handler = g_signal_connect(view, "probe", G_CALLBACK(on_probe), &probe);
-    g_autofree char *move = g_strdup_printf("mousemove %d %d", (int) x, (int) y);
-
-    // by way of another place, so that there is a movement
-    fixture_input("mousemove 3 3");
-    g_assert_true(fixture_input(move));
-    g_signal_handler_disconnect(view, handler);
-    *scene_x = probe.x;
-    *scene_y = probe.y;
-}
-
-static void
-test_input_pan_and_zoom(void)
-{
-    Pane pane;
-    LimnCamera *camera;
-    double x0, y0, x1, y1, zoom, before, cx, cy;
-
-    pane_init(&pane, 600, 400);
-    camera = limn_heatmap_view_get_camera(pane.view);
-    if (!fixture_input("mousemove 250 200")) {
-        g_test_skip("no xdotool here");
-        pane_clear(&pane);
-        return;
-    }
-    scene_at(pane.view, 250, 200, &x0, &y0);
-    limn_camera_get_state(camera, &before, &cx, &cy);
-    fixture_input("click 4 click 4 click 4"); // zoom in at the pointer
-    limn_camera_get_state(camera, &zoom, &cx, &cy);
-    g_assert_false(limn_camera_is_fit(camera));
-    scene_at(pane.view, 250, 200, &x1, &y1);
-    g_assert_cmpfloat_with_epsilon(x1, x0, 1); // whole device pixels
-    g_assert_cmpfloat_with_epsilon(y1, y0, 1);
-    fixture_input(
-        "mousemove 250 200 mousedown 1 sleep 0.05 mousemove_relative 20 0 sleep 0.05 "
-        "mousemove_relative 30 -10 sleep 0.05 mouseup 1");
-    scene_at(pane.view, 300, 190, &x0, &y0);
-    g_assert_cmpfloat_with_epsilon(x0, x1, 1); // dragged along
-    g_assert_cmpfloat_with_epsilon(y0, y1, 1);
-    fixture_input(
-        "mousemove 250 200 mousedown 2 sleep 0.05 mousemove_relative 10 10 sleep 0.05 "
-        "mouseup 2");
-    scene_at(pane.view, 310, 200, &x0, &y0);
-    g_assert_cmpfloat_with_epsilon(x0, x1, 1);
-    fixture_input("mousemove 250 200 click --repeat 2 --delay 40 1");
-    g_assert_true(limn_camera_is_fit(camera));
-    pane_clear(&pane);
-}
-
-static void
-test_input_click(void)
-{
-    Pane pane;
-    Probe cell = {0};
-    int activated = 0;
-
-    pane_init(&pane, 600, 400);
-    g_signal_connect(pane.view, "cell-clicked", G_CALLBACK(on_cell), &cell);
-    g_signal_connect(pane.view, "activated", G_CALLBACK(count), &activated);
-    if (fixture_input("mousemove 250 200 click 1")) {
-        double x, y;
-
-        g_assert_cmpint(cell.n, ==, 1);
-        g_assert_cmpint(activated, >=, 1);
-        g_assert_true(gtk_widget_has_focus(GTK_WIDGET(pane.view)));
-        scene_at(pane.view, 250, 200, &x, &y);
-        g_assert_cmpint(cell.col, ==, (int) (x / 32));
-        g_assert_cmpint(cell.row, ==, (int) (y / 32));
-        // a drag is no click
-        fixture_input(
-            "mousedown 1 sleep 0.05 mousemove_relative 40 0 sleep 0.05 mouseup 1");
-        g_assert_cmpint(cell.n, ==, 1);
-        fixture_input("key b"); // keys reach it
-        g_assert_cmpint(limn_heatmap_view_get_tool(pane.view), ==, LIMN_TOOL_BOX);
-    }
-    pane_clear(&pane);
-}
-
-static void
-test_input_box(void)
-{
-    Pane pane;
-    LimnRect box, moved;
-    double x0, y0, x1, y1;
-
-    pane_init(&pane, 600, 400);
-    limn_heatmap_view_set_tool(pane.view, LIMN_TOOL_BOX);
-    if (!fixture_input(
-            "mousemove 200 150 mousedown 1 sleep 0.05 mousemove 260 180 sleep 0.05 "
-            "mousemove 300 250 sleep 0.05 mouseup 1")) {
-        pane_clear(&pane);
-        return;
-    }
-    g_assert_true(limn_heatmap_view_get_box(pane.view, &box));
-    scene_at(pane.view, 200, 150, &x0, &y0);
-    scene_at(pane.view, 300, 250, &x1, &y1);
-    check_near(box.x, floor(x0));
-    check_near(box.y, floor(y0));
-    check_near(box.x + box.width, ceil(x1));
-    check_near(box.y + box.height, ceil(y1));
-    // by its inside
-    fixture_input("mousemove 250 200 mousedown 1 sleep 0.05 mousemove 270 200 sleep 0.05 "
-                  "mouseup 1");
-    g_assert_true(limn_heatmap_view_get_box(pane.view, &moved));
-    check_near(moved.width, box.width);
-    check_near(moved.y, box.y);
-    g_assert_cmpfloat(moved.x, >, box.x);
-    // by its right edge
-    fixture_input("mousemove 320 200 mousedown 1 sleep 0.05 mousemove 340 220 sleep 0.05 "
-                  "mouseup 1");
-    g_assert_true(limn_heatmap_view_get_box(pane.view, &box));
-    check_near(box.x, moved.x);
-    check_near(box.height, moved.height);
-    g_assert_cmpfloat(box.width, >, moved.width);
-    // given up half-way
-    fixture_input("mousemove 150 100 mousedown 1 sleep 0.05 mousemove 180 130 sleep 0.05 "
-                  "key Escape sleep 0.05 mouseup 1");
-    g_assert_true(limn_heatmap_view_get_box(pane.view, &moved));
-    check_near(moved.x, box.x);
-    check_near(moved.width, box.width);
-    pane_clear(&pane);
-}
-
-static void
-test_input_divider(void)
-{
-    g_autoptr(LimnArray) second = make_constant_map(7, 7, 0.5f);
-    Pane pane;
-    Probe probe = {0};
-
-    pane_init(&pane, 600, 400);
-    limn_heatmap_view_set_second_map(pane.view, second, NULL, FALSE, "another");
-    limn_heatmap_view_set_divider(pane.view, 0.5);
-    g_signal_connect(pane.view, "probe", G_CALLBACK(on_probe), &probe);
-    if (fixture_input(
-            "mousemove 301 100 mousedown 1 sleep 0.05 mousemove 250 110 sleep 0.05 "
-            "mousemove 200 120 sleep 0.05 mouseup 1")) {
-        g_assert_cmpfloat_with_epsilon(limn_heatmap_view_get_divider(pane.view),
-                                       200 / 600.0, 0.003);
-        g_assert_true(limn_camera_is_fit(limn_heatmap_view_get_camera(pane.view)));
-        fixture_input("mousemove 260 200");
-        g_assert_cmpfloat(probe.value, ==, 0.5); // right of it
-        g_assert_cmpint(probe.col, <, 7);
-    }
-    pane_clear(&pane);
-}
-
-// ---- assistive technology
-
-static gboolean
-never(gpointer data)
-{
-    return *(gint64 *) data < g_get_monotonic_time();
-}
-
-static void
-test_accessible(void)
-{
-    Pane pane;
-    gint64 end = g_get_monotonic_time() + 400000;
-
-    pane_init(&pane, 600, 400);
-    g_assert_true(gtk_widget_get_focusable(GTK_WIDGET(pane.view)));
-    gtk_test_accessible_assert_role(GTK_ACCESSIBLE(pane.view), GTK_ACCESSIBLE_ROLE_IMG);
-    fixture_wait(never, &end);
-    gtk_test_accessible_assert_property(GTK_ACCESSIBLE(pane.view),
-                                        GTK_ACCESSIBLE_PROPERTY_LABEL, "a dog");
-    gtk_test_accessible_assert_property(
-        GTK_ACCESSIBLE(pane.view), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
-        "Picture of 448 by 448 pixels. Map colours from 0 to 0.177.");
-    press(pane.view, GDK_KEY_Right, GDK_CONTROL_MASK);
-    end = g_get_monotonic_time() + 400000;
-    fixture_wait(never, &end);
-    gtk_test_accessible_assert_property(
-        GTK_ACCESSIBLE(pane.view), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
-        "Picture of 448 by 448 pixels. Map colours from 0 to 0.177. At the probe: 256, "
-        "224  ·  "
-        "row 7, column 8  ·  value 0  ·  RGB 167 204 180.");
-    pane_clear(&pane);
-}
-
 int
 main(int argc, char **argv)
 {
@@ -1054,18 +575,8 @@ main(int argc, char **argv)
     g_test_add_func("/heatmap-view/measure-large", test_measure_large);
     g_test_add_func("/heatmap-view/measure-constant", test_measure_constant);
     g_test_add_func("/heatmap-view/hard/B12-ignore", test_ignore);
-    g_test_add_func("/heatmap-view/keys-camera", test_keys_camera);
-    g_test_add_func("/heatmap-view/keys-probe", test_keys_probe);
-    g_test_add_func("/heatmap-view/keys-box", test_keys_box);
-    g_test_add_func("/heatmap-view/divider", test_divider);
-    g_test_add_func("/heatmap-view/blink", test_blink);
     g_test_add_func("/heatmap-view/hard/B23-huge", test_huge);
     g_test_add_func("/heatmap-view/large-map", test_large_map);
     g_test_add_func("/heatmap-view/destroyed-early", test_destroyed_early);
-    g_test_add_func("/heatmap-view/accessible", test_accessible);
-    g_test_add_func("/heatmap-view/input/pan-and-zoom", test_input_pan_and_zoom);
-    g_test_add_func("/heatmap-view/input/click", test_input_click);
-    g_test_add_func("/heatmap-view/input/box", test_input_box);
-    g_test_add_func("/heatmap-view/input/divider", test_input_divider);
     return g_test_run();
 }
