@@ -125,6 +125,20 @@ limn_message_bar_new(void)
     return g_object_new(LIMN_TYPE_MESSAGE_BAR, NULL);
 }
 
+// The target before the name: name and target must fit together at every moment.
+static void
+set_action(GtkActionable *button, const char *detailed)
+{
+    g_autoptr(GVariant) target = NULL;
+    g_autofree char *name = NULL;
+
+    gtk_actionable_set_action_name(button, NULL);
+    if (!g_action_parse_detailed_name(detailed, &name, &target, NULL))
+        return;
+    gtk_actionable_set_action_target_value(button, target);
+    gtk_actionable_set_action_name(button, name);
+}
+
 static void
 update(LimnMessageBar *self)
 {
@@ -149,8 +163,7 @@ update(LimnMessageBar *self)
     gtk_widget_set_visible(self->button, has_button);
     if (has_button) {
         gtk_button_set_label(GTK_BUTTON(self->button), message->label);
-        gtk_actionable_set_detailed_action_name(GTK_ACTIONABLE(self->button),
-                                                message->action);
+        set_action(GTK_ACTIONABLE(self->button), message->action);
     }
     if (self->waiting.length > 1)
         more = g_strdup_printf(_("%u more"), self->waiting.length - 1);

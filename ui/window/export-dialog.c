@@ -458,7 +458,6 @@ limn_export_dialog_open(LimnWindow *window)
     self->syncing = FALSE;
     take_kind(self, self->kinds[first]);
     gtk_window_set_transient_for(GTK_WINDOW(self), GTK_WINDOW(window));
-    gtk_window_set_modal(GTK_WINDOW(self), TRUE);
     gtk_window_present(GTK_WINDOW(self));
     return self;
 }
