@@ -156,10 +156,23 @@ map_raster(const Map *map)
                         map->box.height / map->rows};
 }
 
+// The part of the map on the page that can be seen: the rectangle of a map comes from a
+// file and may be of any size. Empty where the map lies beside its picture.
+static LimnBox
+seen_box(const Map *map)
+{
+    const LimnBox *a = &map->area, *b = &map->box;
+    double left = MAX(a->x, b->x), top = MAX(a->y, b->y);
+    double right = MIN(a->x + a->width, b->x + b->width);
+    double bottom = MIN(a->y + a->height, b->y + b->height);
+    return (LimnBox){left, top, MAX(right - left, 0), MAX(bottom - top, 0)};
+}
+
 static void
 add_missing_hatch(Map *map)
 {
-    if (map->scale.n_missing == 0)
+    LimnBox seen = seen_box(map);
+    if (map->scale.n_missing == 0 || seen.width == 0 || seen.height == 0)
         return;
     gsize n = (gsize) map->rows * map->columns;
     g_autofree guint8 *missing = g_malloc(n);
@@ -175,7 +188,7 @@ add_missing_hatch(Map *map)
     guint8 rgb[3];
     limn_colormap_nan(rgb);
     limn_display_list_begin_clip(map->list, g_steal_pointer(&path));
-    limn_paint_hatch(map->list, LIMN_HATCH_RISING, &map->box, limn_color_from_rgb(rgb));
+    limn_paint_hatch(map->list, LIMN_HATCH_RISING, &seen, limn_color_from_rgb(rgb));
     limn_display_list_end_clip(map->list);
 }
 

@@ -89,6 +89,29 @@ test_nan(void)
                     pack(limn_colormap_table("viridis")[255]));
 }
 
+// The rectangle of a map is of any size and place in a result: what is seen is hatched,
+// and that takes neither for ever nor all memory.
+static void
+test_far_rectangle(void)
+{
+    static const LimnRect rects[] = {{-5e11, -5e11, 1e12, 1e12},
+                                     {-1e300, -1e300, 2e300, 2e300},
+                                     {1e300, 1e300, 1e300, 1e300},
+                                     {-1e300, 0, 1, 1}};
+    float values[4] = {0, 1, 2, NAN};
+    LimnFigureOptions options = default_options();
+    g_autoptr(LimnImage) picture = testing_picture(30, 30);
+    for (gsize i = 0; i < G_N_ELEMENTS(rects); i++) {
+        g_autoptr(LimnArtifact) map = testing_map(2, 2, values);
+        limn_artifact_set_picture(map, picture, &rects[i]);
+        g_autoptr(LimnFigure) figure = testing_figure(map, &options);
+        g_autofree char *text = testing_svg(figure);
+        g_assert_cmpuint(strlen(text), <, 1 << 20);
+        g_assert_null(strstr(text, "inf"));
+        g_assert_null(strstr(text, "nan"));
+    }
+}
+
 static void
 test_constant(void)
 {
@@ -493,6 +516,7 @@ main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/hard/B12-ignore", test_ignore);
     g_test_add_func("/hard/B27-nan", test_nan);
+    g_test_add_func("/hard/B27-far-rectangle", test_far_rectangle);
     g_test_add_func("/hard/B28-constant", test_constant);
     g_test_add_func("/hard/B29-shared-scale", test_shared);
     g_test_add_func("/hard/B30-ramp", test_ramp);
