@@ -149,6 +149,7 @@ test_runs(void)
     g_assert_cmpuint(learned->n_merges, >, 10);
     check_numbers(learned);
     g_autoptr(LimnTokenizer) tokenizer = tokenizer_of(learned);
+    g_assert_nonnull(tokenizer);
 }
 
 // Special tokens that are written out in a text are no part of a word.
@@ -162,6 +163,7 @@ test_specials(void)
                                         g_bytes_get_size(learned->merges));
     g_assert_null(strstr(merges, "|"));
     g_autoptr(LimnTokenizer) tokenizer = tokenizer_of(learned);
+    g_assert_nonnull(tokenizer);
 }
 
 static void
