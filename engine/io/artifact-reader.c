@@ -9,6 +9,8 @@
 #include <math.h>
 #include <string.h>
 
+#define MAX_SIDE (1 << 30) // of a picture or map, in pixels
+
 struct LimnArtifactReader {
     char *directory;
     LimnJob *job;
@@ -267,6 +269,12 @@ read_rect(const LimnJson *entry, const char *key, json_t *value, LimnRect *rect,
             return limn_json_fail(entry, key, error, "is not [x, y, width, height]");
         }
         v[i] = json_number_value(number);
+        if (!(fabs(v[i]) <= MAX_SIDE) || (i >= 2 && v[i] < 0)) {
+            return limn_json_fail(entry, key, error,
+                                  "is no part of a picture (expected [x, y, width, "
+                                  "height], at most %d each)",
+                                  MAX_SIDE);
+        }
     }
     *rect = (LimnRect){v[0], v[1], v[2], v[3]};
     return TRUE;
@@ -300,9 +308,8 @@ load_field(const char *path, GError **error)
     if (array == NULL) {
         return NULL;
     }
-    gint64 limit = (gint64) 1 << 30;
-    if (array->rank < 2 || array->rank > 4 || array->shape[array->rank - 1] > limit ||
-        array->shape[array->rank - 2] > limit) {
+    if (array->rank < 2 || array->rank > 4 || array->shape[array->rank - 1] > MAX_SIDE ||
+        array->shape[array->rank - 2] > MAX_SIDE) {
         g_autofree char *shape = limn_array_describe_shape(array);
         limn_error_set_file(
             error, LIMN_ERROR_FORMAT, path,
@@ -442,6 +449,12 @@ limn_artifact_reader_get(LimnArtifactReader *reader, const LimnJson *entry,
     if (!limn_job_check(reader->job, error) ||
         !limn_json_need_string(entry, "name", &name, error) ||
         !limn_json_need_string(entry, "kind", &kind_name, error)) {
+        return NULL;
+    }
+    // Whoever writes the artifact again makes a file name of it.
+    if (!limn_companion_name_is_safe(name) || strchr(name, '/') != NULL) {
+        limn_json_fail(entry, "name", error,
+                       "is '%s' (expected a name that a file can have)", name);
         return NULL;
     }
     if (!limn_artifact_kind_parse(kind_name, &kind)) {
