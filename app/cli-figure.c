@@ -15,6 +15,7 @@
 
 #include <glib/gi18n-lib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 // ---- options
 
@@ -99,6 +100,55 @@ check_extension(const char *out, GError **error)
     return limn_error_set_file(error, LIMN_ERROR_ARGUMENT, out,
                                "the format of the figure is not known (expected a name "
                                "that ends in .pdf, .svg or .png)");
+}
+
+static gboolean
+is_same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev &&
+           x.st_ino == y.st_ino;
+}
+
+// A figure replaces an older one, but no file of a study and none that it was made from.
+static gboolean
+check_target(const LimnStudy *study, const char *path, GError **error)
+{
+    if (limn_study_folder_owns(path)) {
+        return limn_error_set_file(
+            error, LIMN_ERROR_ARGUMENT, path,
+            "is a file of the study there (expected another name)");
+    }
+    for (guint i = 0; i < study->inputs->len; i++) {
+        const LimnStudyInput *input = g_ptr_array_index(study->inputs, i);
+        if (limn_input_is_path(
+                limn_operation_find_input(study->operation, input->name)) &&
+            is_same_file(input->value, path)) {
+            return limn_error_set_file(
+                error, LIMN_ERROR_ARGUMENT, path,
+                "is the input '%s' of the study (expected another name)", input->name);
+        }
+    }
+    return TRUE;
+}
+
+// The numbers beside the figure have its name and another extension.
+static gboolean
+check_targets(const LimnStudy *study, const char *out, gboolean data, GError **error)
+{
+    static const char *const extensions[] = {".npy", ".csv"};
+    if (!check_target(study, out, error)) {
+        return FALSE;
+    }
+    for (guint i = 0; data && i < G_N_ELEMENTS(extensions); i++) {
+        const char *dot = strrchr(out, '.');
+        g_autofree char *stem = g_strndup(out, (gsize) (dot - out));
+        g_autofree char *path = g_strconcat(stem, extensions[i], NULL);
+        if (!check_target(study, path, error)) {
+            return FALSE;
+        }
+    }
+    return TRUE;
 }
 
 // ---- which artifact, and how
@@ -196,6 +246,10 @@ draw(const LimnCliArguments *arguments, const char *directory, const char *out,
     if (folder == NULL) {
         return FALSE;
     }
+    gboolean data = limn_cli_has(arguments, "data");
+    if (!check_targets(folder->study, out, data, error)) {
+        return FALSE;
+    }
     LimnArtifact *artifact =
         choose_artifact(folder, limn_cli_get(arguments, "artifact"), &options, error);
     if (artifact == NULL) {
@@ -211,7 +265,7 @@ draw(const LimnCliArguments *arguments, const char *directory, const char *out,
     g_autoptr(LimnFigure) drawn = limn_figure_new(artifact, &options, error);
     return drawn != NULL && limn_job_check(job, error) &&
            limn_figure_save(drawn, out, error) &&
-           (!limn_cli_has(arguments, "data") || limn_figure_save_data(drawn, out, error));
+           (!data || limn_figure_save_data(drawn, out, error));
 }
 
 static int

@@ -253,7 +253,8 @@ run_study(const LimnCliArguments *arguments, LimnJob *job, const char *out,
     *run = limn_run_new(study, job);
     if (!parse_shard(arguments, *run, error) ||
         !parse_resume(arguments, *run, out, error) ||
-        !limn_study_folder_check(out, force, error) || !execute(*run, error) ||
+        !limn_study_folder_check(out, force, error) ||
+        !limn_study_folder_check_inputs(study, out, error) || !execute(*run, error) ||
         !limn_study_folder_write(*run, out, force, error)) {
         return FALSE;
     }

@@ -15,6 +15,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+// study.json, result.json and timing.json, which every list of a study's files begins
+// with.
+#define N_FIXED_FILES 3
+
 // ---- looking at the target
 
 static gboolean
@@ -96,6 +100,69 @@ limn_study_folder_check(const char *path, gboolean force, GError **error)
     // A folder is replaced beside itself, so that its parent matters.
     g_autofree char *parent = g_path_get_dirname(absolute);
     return check_writable(folder ? absolute : parent, path, error);
+}
+
+// The path without links, as far as it exists.
+static char *
+resolve(const char *path)
+{
+    g_autofree char *absolute = limn_absolute_path(path);
+    char *real = realpath(absolute, NULL);
+    if (real == NULL) {
+        return g_steal_pointer(&absolute);
+    }
+    char *copy = g_strdup(real);
+    free(real);
+    return copy;
+}
+
+// Both resolved. A folder that holds files of the study counts as well.
+static gboolean
+study_owns(const char *directory, const char *path)
+{
+    g_autofree char *relative = limn_relative_path(path, directory);
+    if (g_path_is_absolute(relative) || !file_exists_in(directory, LIMN_STUDY_FILE)) {
+        return FALSE;
+    }
+    gsize length = strlen(relative);
+    g_auto(GStrv) names = limn_study_result_list_files(directory);
+    for (guint i = 0; names[i] != NULL; i++) {
+        if (strncmp(names[i], relative, length) == 0 &&
+            (names[i][length] == '\0' || names[i][length] == '/')) {
+            return TRUE;
+        }
+    }
+    return FALSE;
+}
+
+gboolean
+limn_study_folder_owns(const char *path)
+{
+    g_autofree char *real = resolve(path);
+    g_autofree char *directory = g_path_get_dirname(real);
+    return study_owns(directory, real);
+}
+
+gboolean
+limn_study_folder_check_inputs(const LimnStudy *study, const char *path, GError **error)
+{
+    g_autofree char *target = resolve(path);
+    for (guint i = 0; i < study->inputs->len; i++) {
+        const LimnStudyInput *input = g_ptr_array_index(study->inputs, i);
+        if (!limn_input_is_path(
+                limn_operation_find_input(study->operation, input->name))) {
+            continue;
+        }
+        g_autofree char *real = resolve(input->value);
+        if (strcmp(real, target) == 0 || study_owns(target, real)) {
+            g_autofree char *shown = limn_display_path(input->value);
+            return limn_error_set_file(
+                error, LIMN_ERROR_ARGUMENT, path,
+                "the input '%s' (%s) would be replaced (expected another folder)",
+                input->name, shown);
+        }
+    }
+    return TRUE;
 }
 
 // ---- writing
@@ -252,13 +319,14 @@ holds_only(const char *directory, GStrv names)
     return dir != NULL;
 }
 
-// New names must not hit files that are not a study's. A folder with a study.json is a
-// study's, even when the writing of it broke off.
+// New names must not hit files that are not a study's. Where the writing of a study broke
+// off, nothing tells which files are its own: then all are taken to be.
 static gboolean
 check_conflicts(const char *target, GStrv old, GStrv new, GError **error)
 {
-    if (file_exists_in(target, LIMN_STUDY_FILE) ||
-        file_exists_in(target, LIMN_RESULT_FILE)) {
+    gboolean known = g_strv_length(old) > N_FIXED_FILES;
+    if (!known && (file_exists_in(target, LIMN_STUDY_FILE) ||
+                   file_exists_in(target, LIMN_RESULT_FILE))) {
         return TRUE;
     }
     for (guint i = 0; new[i] != NULL; i++) {
@@ -361,20 +429,6 @@ install(const Temporary *temporary, const char *target, gboolean force, GError *
     return replace_files(temporary->path, target, old, new, error);
 }
 
-// The folder itself where `path` is a link to one.
-static char *
-resolve_target(const char *path)
-{
-    g_autofree char *absolute = limn_absolute_path(path);
-    char *real = realpath(absolute, NULL);
-    if (real == NULL) {
-        return g_steal_pointer(&absolute);
-    }
-    char *copy = g_strdup(real);
-    free(real);
-    return copy;
-}
-
 // A folder whose parent takes no new folders, or that is another file system, gets the
 // temporary one inside.
 static gboolean
@@ -404,11 +458,12 @@ limn_study_folder_write(LimnRun *run, const char *path, gboolean force, GError *
     if (needs_hashes(study) && !limn_study_hash_inputs(study, job, error)) {
         return FALSE;
     }
-    g_autofree char *target = resolve_target(path);
+    g_autofree char *target = resolve(path); // the folder itself behind a link
     g_autofree char *parent = g_path_get_dirname(target);
     Temporary temporary = {.fd = -1, .inside = must_write_inside(target, parent)};
     const char *place = temporary.inside ? target : parent;
     if (!limn_study_folder_check(path, force, error) ||
+        !limn_study_folder_check_inputs(study, path, error) ||
         !limn_make_directory(place, error)) {
         return FALSE;
     }

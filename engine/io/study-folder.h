@@ -37,6 +37,12 @@ typedef struct {
 // force is FALSE, with LIMN_ERROR_OUTPUT when nothing can be written there. With force
 // only the files of a previous study are replaced, others stay.
 gboolean limn_study_folder_check(const char *path, gboolean force, GError **error);
+// FALSE with LIMN_ERROR_ARGUMENT when an input of the study is the folder itself or one
+// of the files of the study there, which a new study would replace.
+gboolean limn_study_folder_check_inputs(const LimnStudy *study, const char *path,
+                                        GError **error);
+// TRUE for a file that a study wrote into the folder where it lies.
+gboolean limn_study_folder_owns(const char *path);
 // Hashes the inputs if that was not done, then writes. All or nothing: a folder that is
 // new or holds nothing else than a previous study is replaced in one step; where other
 // files live in it, result.json goes first and comes last, so that what is half replaced

@@ -26,6 +26,42 @@ mkdir named && cp "$model"/*.json named
 expect "a tensor's name with a line break" 3 'tensor "a.nlimn-cli: b.u202e"' run grad-eclip model=named image=p.png tokens=ids.npy --out X
 is "is one line" 1 "$(wc -l <stderr)"
 
-check "nothing refused was written" test ! -e X
+# ---- result.json that somebody edited
+edited() { # DIR EXPRESSION: a copy of DIR with `d` of its result.json changed
+    rm -rf edited && cp -r "$1" edited
+    python3 -c 'import json, sys
+d = json.load(open("edited/result.json"))
+exec(sys.argv[1])
+json.dump(d, open("edited/result.json", "w"))' "$2"
+}
+edited open 'd["artifacts"][0]["rect"] = [0, 0, 1e308, 1e308]'
+expect "a rectangle beyond all pictures" 3 'result.json: .*rect is no part of a picture' figure edited --out X.pdf
+edited open 'd["artifacts"][0]["rect"] = [0, 0, -3, 5]'
+expect "a rectangle of no width" 3 'result.json: .*rect is no part of a picture' figure edited --out X.pdf
+mkdir pictures && cp p.png pictures/a.png && cp p.png pictures/b.png
+for i in 0 1; do
+    expect "shard $i" 0 "" run clip-classify image=pictures text=a text=b --shard $i/2 --out "shard-$i"
+done
+edited shard-1 'd["artifacts"][1]["name"] = "../evil"'
+expect "an artifact that would lie elsewhere" 3 'name is .*evil' merge shard-0 edited --out X
+check "does not lie there" test ! -e evil.npy
+
+# ---- the output is no input
+cp -r open kept && cp ids.npy kept/map.npy && cp p.png kept/mine.png
+expect "an input that would be replaced" 2 "kept: the input 'tokens' .*map.npy. would be replaced" run grad-eclip model="$model" image=p.png tokens=kept/map.npy --out kept --force
+expect "a folder of inputs" 2 "pictures: the input 'image' .* would be replaced" run clip-classify image=pictures text=a --out pictures --force
+check "both are as they were" cmp ids.npy kept/map.npy
+is "with nothing added" "a.png b.png" "$(ls pictures | paste -sd' ')"
+expect "other files of the folder may be inputs" 0 ".*" run grad-eclip model="$model" image=kept/mine.png tokens=ids.npy --out kept --force
+check "and stay" cmp p.png kept/mine.png
+echo mine >kept/display.npy
+expect "files of others are not replaced" 1 'display.npy: exists and belongs to no study' run "${tiny[@]}" display=yes --out kept --force
+is "and keep what they hold" mine "$(cat kept/display.npy)"
+expect "a figure in the place of an artifact" 2 'picture.png: is a file of the study' figure open --out open/picture.png
+expect "its numbers in the place of an artifact" 2 'map.npy: is a file of the study' figure open --artifact signed --out open/map.pdf --data
+expect "a figure in the place of the picture" 2 "p.png: is the input 'image'" figure open --out ./p.png
+expect "a figure beside them" 0 "" figure open --out open/figure.pdf
+
+check "nothing refused was written" test ! -e X -a ! -e X.pdf
 nothing_left "nothing temporary is left" .
 finish
