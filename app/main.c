@@ -4,6 +4,7 @@
 
 #include "limn-config.h"
 
+#include "app/bench-window.h"
 #include "engine/base/file.h"
 #include "engine/method/operations.h"
 #include "ui/window/application.h"
@@ -12,6 +13,8 @@
 #include <locale.h>
 
 static const GOptionEntry options[] = {
+    {"bench", 0, 0, G_OPTION_ARG_NONE, NULL,
+     N_("Measure what needs a window: --bench [NAME] [--json]"), NULL},
     {"version", 0, 0, G_OPTION_ARG_NONE, NULL, N_("Print the version and end"), NULL},
     {NULL},
 };
@@ -33,6 +36,8 @@ main(int argc, char **argv)
     g_autoptr(LimnApplication) application = NULL;
 
     limn_standard_streams_open();
+    if (argc > 1 && g_str_equal(argv[1], "--bench"))
+        return limn_bench_window_main(argc - 1, argv + 1);
     setlocale(LC_ALL, "");
     bindtextdomain(GETTEXT_PACKAGE, LIMN_LOCALEDIR);
     bind_textdomain_codeset(GETTEXT_PACKAGE, "UTF-8");

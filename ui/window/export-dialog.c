@@ -441,7 +441,8 @@ limn_export_dialog_open(LimnWindow *window)
 
         if (!source)
             continue;
-        if (grid && kind == LIMN_SOURCE_GRID)
+        // what is on screen comes first
+        if (kind == (grid ? LIMN_SOURCE_GRID : LIMN_SOURCE_PANES))
             first = self->n_kinds;
         self->kinds[self->n_kinds++] = (LimnSourceKind) kind;
     }

@@ -102,6 +102,12 @@ type_and_watch(Fixture *fixture)
     }
 }
 
+static gboolean
+has_preview(gpointer dialog)
+{
+    return limn_export_dialog_has_preview(dialog);
+}
+
 static void
 export_figure(Fixture *fixture, const char *theme)
 {
@@ -109,6 +115,7 @@ export_figure(Fixture *fixture, const char *theme)
     LimnExportDialog *dialog = limn_export_dialog_open(fixture->window);
 
     g_assert_nonnull(dialog);
+    fixture_wait(has_preview, dialog, "the preview");
     picture(GTK_WIDGET(dialog), theme, "5-export");
     limn_export_dialog_export_to(dialog, path);
     fixture_wait(file_is_there, path, "the figure");
