@@ -80,6 +80,29 @@ pyramid_new(Kind kind, int width, int height)
     return pyramid;
 }
 
+// The living pyramid of that picture, or else `fresh`, which is one from then on.
+static LimnPyramid *
+find_shared(LimnImage *image, LimnRangeRule rule, LimnPyramid *fresh)
+{
+    LimnPyramid *found = NULL;
+
+    g_mutex_lock(&shared_lock);
+    for (guint i = 0; shared != NULL && found == NULL && i < shared->len; i++) {
+        LimnPyramid *other = g_ptr_array_index(shared, i);
+
+        if (other->source->image == image && other->source->rule == rule)
+            found = limn_pyramid_ref(other);
+    }
+    if (found == NULL && fresh != NULL) {
+        if (shared == NULL)
+            shared = g_ptr_array_new();
+        g_ptr_array_add(shared, fresh);
+        found = fresh;
+    }
+    g_mutex_unlock(&shared_lock);
+    return found;
+}
+
 LimnPyramid *
 limn_pyramid_new_picture(LimnImage *image, LimnRangeRule rule)
 {
@@ -87,21 +110,16 @@ limn_pyramid_new_picture(LimnImage *image, LimnRangeRule rule)
 
     g_return_val_if_fail(image != NULL && image->width > 0 && image->height > 0, NULL);
 
-    g_mutex_lock(&shared_lock);
-    if (shared == NULL)
-        shared = g_ptr_array_new();
-    for (guint i = 0; pyramid == NULL && i < shared->len; i++) {
-        LimnPyramid *other = g_ptr_array_index(shared, i);
-
-        if (other->source->image == image && other->source->rule == rule)
-            pyramid = limn_pyramid_ref(other);
-    }
+    pyramid = find_shared(image, rule, NULL);
     if (pyramid == NULL) {
-        pyramid = pyramid_new(PICTURE, image->width, image->height);
-        pyramid->source = limn_pixel_source_new(image, rule);
-        g_ptr_array_add(shared, pyramid);
+        // Looking for the range may take long: not under the lock.
+        LimnPyramid *fresh = pyramid_new(PICTURE, image->width, image->height);
+
+        fresh->source = limn_pixel_source_new(image, rule);
+        pyramid = find_shared(image, rule, fresh);
+        if (pyramid != fresh)
+            limn_pyramid_unref(fresh);
     }
-    g_mutex_unlock(&shared_lock);
     return pyramid;
 }
 

@@ -334,7 +334,8 @@ limn_heatmap_view_is_complete(LimnHeatmapView *view)
 {
     LimnTileStore *stores[] = {view->scene.picture, view->scene.maps[0],
                                view->scene.maps[1], view->scene.mask};
-    gboolean complete = view->redraw_source == 0 && view->scale_task == NULL;
+    gboolean complete = view->redraw_source == 0 && view->scale_task == NULL &&
+                        view->picture_task == NULL;
 
     g_return_val_if_fail(LIMN_IS_HEATMAP_VIEW(view), FALSE);
 
@@ -362,6 +363,7 @@ limn_heatmap_view_render(LimnHeatmapView *view, int width, int height, double sc
     g_return_val_if_fail(LIMN_IS_HEATMAP_VIEW(view), NULL);
 
     update_style(view, scale);
+    limn_heatmap_view_finish_picture(view);
     scene = view->scene;
     scene.picture = synchronous_copy(view->scene.picture);
     scene.mask = synchronous_copy(view->scene.mask);

@@ -81,6 +81,7 @@ struct _LimnHeatmapView {
     gboolean percentile, contours, show_crop, show_colorbar;
     gboolean has_picture_rule;
     LimnRangeRule picture_rule;
+    GCancellable *picture_task;
 
     gboolean blink;
     guint blink_source;
@@ -131,6 +132,15 @@ const char *limn_heatmap_view_effective_colormap(LimnHeatmapView *view);
 // Makes it, or makes it anew without GL once gl_message is set.
 void limn_heatmap_view_make_canvas(LimnHeatmapView *view);
 GtkWidget *limn_heatmap_view_new_overlay(LimnHeatmapView *view);
+
+// ---- heatmap-view.c
+// A store that fills itself in the background; takes the pyramid, NULL gives NULL.
+LimnTileStore *limn_heatmap_view_new_store(LimnHeatmapView *view, LimnPyramid *pyramid);
+
+// ---- heatmap-view-picture.c
+void limn_heatmap_view_update_picture(LimnHeatmapView *view);
+// At once, if it is still being made.
+void limn_heatmap_view_finish_picture(LimnHeatmapView *view);
 
 // ---- heatmap-view-input.c
 void limn_heatmap_view_init_input(LimnHeatmapView *view);

@@ -173,6 +173,7 @@ dispose(GObject *object)
     g_clear_handle_id(&view->fallback_source, g_source_remove);
     cancel(&view->scale_task);
     cancel(&view->measure_task);
+    cancel(&view->picture_task);
     g_clear_signal_handler(&view->camera_handler, view->camera);
     g_clear_pointer(&view->overlay, gtk_widget_unparent);
     view->canvas = NULL;
@@ -310,32 +311,14 @@ tiles_ready(gpointer data)
 }
 
 // A store that fills itself in the background; takes the pyramid.
-static LimnTileStore *
-new_store(LimnHeatmapView *view, LimnPyramid *pyramid)
+LimnTileStore *
+limn_heatmap_view_new_store(LimnHeatmapView *view, LimnPyramid *pyramid)
 {
     LimnTileStore *store =
         pyramid != NULL ? limn_tile_store_new(pyramid, tiles_ready, view) : NULL;
 
     limn_pyramid_unref(pyramid);
     return store;
-}
-
-static LimnRangeRule
-effective_picture_rule(LimnHeatmapView *view)
-{
-    return view->has_picture_rule ? view->picture_rule
-                                  : limn_image_default_range(view->picture);
-}
-
-static void
-update_picture_store(LimnHeatmapView *view)
-{
-    LimnPyramid *pyramid = NULL;
-
-    if (view->picture != NULL)
-        pyramid = limn_pyramid_new_picture(view->picture, effective_picture_rule(view));
-    g_clear_pointer(&view->scene.picture, limn_tile_store_free);
-    view->scene.picture = new_store(view, pyramid);
 }
 
 static void
@@ -358,7 +341,7 @@ limn_heatmap_view_set_picture(LimnHeatmapView *view, LimnImage *picture)
         return;
     g_clear_pointer(&view->picture, limn_image_unref);
     view->picture = picture != NULL ? limn_image_ref(picture) : NULL;
-    update_picture_store(view);
+    limn_heatmap_view_update_picture(view);
     view->has_cursor = FALSE;
     view->has_corner = FALSE;
     contents_changed(view);
@@ -381,7 +364,7 @@ limn_heatmap_view_set_picture_range(LimnHeatmapView *view, LimnRangeRule rule)
         return;
     view->has_picture_rule = TRUE;
     view->picture_rule = rule;
-    update_picture_store(view);
+    limn_heatmap_view_update_picture(view);
     limn_heatmap_view_queue_all(view);
 }
 
@@ -423,7 +406,7 @@ set_map(LimnHeatmapView *view, int which, LimnArray *map, const LimnRect *rect,
     view->is_signed[which] = is_signed;
     if (view->maps[which] != NULL)
         view->scene.maps[which] =
-            new_store(view, limn_pyramid_new_map(view->maps[which]));
+            limn_heatmap_view_new_store(view, limn_pyramid_new_map(view->maps[which]));
     limn_heatmap_view_update_scale(view);
     contents_changed(view);
 }
@@ -587,7 +570,7 @@ update_mask_store(LimnHeatmapView *view)
         pyramid = limn_pyramid_new_mask(view->mask, view->effective_ignore);
     }
     g_clear_pointer(&view->scene.mask, limn_tile_store_free);
-    view->scene.mask = new_store(view, pyramid);
+    view->scene.mask = limn_heatmap_view_new_store(view, pyramid);
     contents_changed(view);
 }
 

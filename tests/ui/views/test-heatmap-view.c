@@ -511,6 +511,47 @@ test_huge(void)
     check_huge(1, 1, LIMN_PIXELS_RGBA, "huge-not");
 }
 
+// Hard cases B03, B04: deep samples by the range of their type, or of the data; of large
+// ones the range is found aside.
+static void
+test_depths(void)
+{
+    static const int sizes[] = {64, 2000};
+
+    for (gsize i = 0; i < G_N_ELEMENTS(sizes); i++) {
+        g_autoptr(GError) error = NULL;
+        int size = sizes[i];
+        g_autoptr(LimnImage) deep =
+            limn_image_new(size, size, LIMN_PIXELS_GREY, LIMN_DEPTH_U16, &error);
+        g_autoptr(LimnImage) real =
+            limn_image_new(size, size, LIMN_PIXELS_GREY, LIMN_DEPTH_F32, &error);
+        Pane pane;
+
+        deep->bits = 16;
+        for (int j = 0; j < size * size; j++) {
+            ((guint16 *) deep->data)[j] = j % size * 4095 / size;
+            ((float *) real->data)[j] = j % size * 500.0f / size - 100;
+        }
+        pane_init(&pane, 300, 200);
+        limn_heatmap_view_set_map(pane.view, NULL, NULL, FALSE);
+        limn_heatmap_view_set_picture(pane.view, deep);
+        pane_check_rendered(&pane, "depth-16-type");
+        limn_heatmap_view_set_picture_range(pane.view, LIMN_RANGE_DATA);
+        pane_check_rendered(&pane, "depth-16-data");
+        limn_heatmap_view_set_picture(pane.view, real);
+        pane_check_rendered(&pane, "depth-float-data");
+        limn_heatmap_view_set_picture_range(pane.view, LIMN_RANGE_TYPE);
+        pane_check_rendered(&pane, "depth-float-type");
+        // dropped while it is being looked at
+        limn_heatmap_view_set_picture_range(pane.view, LIMN_RANGE_DATA);
+        limn_heatmap_view_set_picture(pane.view, deep);
+        limn_heatmap_view_set_picture(pane.view, NULL);
+        limn_heatmap_view_set_picture(pane.view, real);
+        pane_check_rendered(&pane, "depth-float-data");
+        pane_clear(&pane);
+    }
+}
+
 // A map of more values than a handler may look at.
 static void
 test_large_map(void)
@@ -576,6 +617,7 @@ main(int argc, char **argv)
     g_test_add_func("/heatmap-view/measure-constant", test_measure_constant);
     g_test_add_func("/heatmap-view/hard/B12-ignore", test_ignore);
     g_test_add_func("/heatmap-view/hard/B23-huge", test_huge);
+    g_test_add_func("/heatmap-view/hard/B03-B04-depths", test_depths);
     g_test_add_func("/heatmap-view/large-map", test_large_map);
     g_test_add_func("/heatmap-view/destroyed-early", test_destroyed_early);
     return g_test_run();
