@@ -162,8 +162,8 @@ check_artifact(const LimnArtifact *artifact, const LimnFigureOptions *options,
     if (artifact->kind == LIMN_ARTIFACT_HEATMAP)
         limn_artifact_map_size(artifact, &height, &width);
     if (n == 0 || height == 0 || width == 0) {
-        g_set_error(error, LIMN_ERROR, LIMN_ERROR_ARGUMENT, "%s: the %s is empty", name,
-                    kind);
+        g_set_error(error, LIMN_ERROR, LIMN_ERROR_ARGUMENT,
+                    "%s: the %s artifact is empty", name, kind);
         return FALSE;
     }
     if (!in_grid && options->item >= n) {

@@ -101,7 +101,10 @@ limn_panel_count(const LimnArtifact *artifact)
     case LIMN_ARTIFACT_LABELMAP:
         if (artifact->pictures && artifact->pictures->len > 0)
             return artifact->pictures->len;
-        return artifact->mask || artifact->picture ? 1 : 0;
+        // A mask alone is a label map, but no picture.
+        if (artifact->picture)
+            return 1;
+        return artifact->mask && artifact->kind == LIMN_ARTIFACT_LABELMAP ? 1 : 0;
     default:
         return 1;
     }

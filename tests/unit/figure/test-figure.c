@@ -583,6 +583,7 @@ test_odd_series(void)
             options.layout = (LimnFigureLayout) layout;
             g_autoptr(LimnFigure) figure = testing_figure(artifact, &options);
             g_autoptr(GBytes) svg = testing_encode(figure, LIMN_FIGURE_SVG);
+            g_assert_cmpuint(g_bytes_get_size(svg), >, 0);
         }
     }
     g_autoptr(LimnArtifact) empty = limn_artifact_new_table("empty", limn_table_new());
@@ -653,6 +654,19 @@ expect_error(LimnArtifact *artifact, LimnFigureOptions options, const char *part
     g_assert_null(figure);
     g_assert_error(error, LIMN_ERROR, LIMN_ERROR_ARGUMENT);
     g_assert_nonnull(strstr(error->message, part));
+}
+
+// A mask is a label map, but none of the pictures of a result that has no other.
+static void
+test_mask_only(void)
+{
+    g_autoptr(LimnArtifact) pictures =
+        limn_artifact_new(LIMN_ARTIFACT_PICTURES, "samples");
+    pictures->mask = testing_picture(4, 4);
+    expect_error(pictures, default_options(), "the pictures artifact is empty");
+    g_autoptr(LimnArtifact) labels = limn_artifact_new(LIMN_ARTIFACT_LABELMAP, "labels");
+    labels->mask = testing_picture(4, 4);
+    draw_everywhere(labels);
 }
 
 static void
@@ -841,6 +855,7 @@ main(int argc, char **argv)
     g_test_add_func("/figure/odd-series", test_odd_series);
     g_test_add_func("/figure/long-curve", test_long_curve);
     g_test_add_func("/figure/dark", test_dark);
+    g_test_add_func("/figure/mask-only", test_mask_only);
     g_test_add_func("/figure/errors", test_errors);
     g_test_add_func("/figure/save", test_save);
     g_test_add_func("/figure/data-npy", test_data_npy);
