@@ -265,24 +265,40 @@ limn_neuron_rows_to_table(GPtrArray *rows, guint slots)
 
 // ---- formula
 
+// Two decimals, more where the largest weight would not show three digits.
+static int
+count_decimals(const LimnNeuronRow *row)
+{
+    double largest = 0;
+    for (guint i = 0; i < row->weights->len; i++) {
+        largest = fmax(largest, fabs(g_array_index(row->weights, double, i)));
+    }
+    int decimals = 2;
+    for (double value = largest; value > 0 && value < 1 && decimals < 8; value *= 10) {
+        decimals++;
+    }
+    return decimals;
+}
+
 static void
-append_number(GString *text, double value, gboolean first)
+append_number(GString *text, double value, int decimals, gboolean first)
 {
     char number[LIMN_NUMBER_BUFFER];
     const char *sign = first ? value < 0 ? "-" : "" : value < 0 ? " - " : " + ";
     g_string_append(text, sign);
-    g_string_append(text, limn_number_format_fixed(number, fabs(value), 2));
+    g_string_append(text, limn_number_format_fixed(number, fabs(value), decimals));
 }
 
 char *
 limn_neuron_row_dup_formula(const LimnNeuronRow *row, GArray *words)
 {
     GString *text = g_string_new(NULL);
+    int decimals = count_decimals(row);
     for (guint i = 0; i < row->concepts->len; i++) {
         double weight = g_array_index(row->weights, double, i);
         const char *concept = g_ptr_array_index(row->concepts, i);
         if (!row->phrase) {
-            append_number(text, weight, i == 0);
+            append_number(text, weight, decimals, i == 0);
             g_string_append_c(text, ' ');
         }
         LimnTextWord word = {text->len, text->len + strlen(concept), weight};
@@ -292,7 +308,7 @@ limn_neuron_row_dup_formula(const LimnNeuronRow *row, GArray *words)
         g_string_append(text, concept);
     }
     if (!row->phrase) {
-        append_number(text, row->bias, row->concepts->len == 0);
+        append_number(text, row->bias, decimals, row->concepts->len == 0);
     }
     return g_string_free(text, FALSE);
 }

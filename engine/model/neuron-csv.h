@@ -35,7 +35,8 @@ GPtrArray *limn_neuron_rows_load(const char *path, GError **error);
 // The authors' columns with at least `slots` pairs of weight and concept (10).
 LimnTable *limn_neuron_rows_to_table(GPtrArray *rows, guint slots);
 
-// "2.78 snowmobile + 2.60 ski - 0.30 dog + 0.32", two decimals; the places of the concept
-// names in the text are appended to `words` (LimnTextWord, weight = the concept's) unless
-// NULL. Returns: (transfer full)
+// "2.78 snowmobile + 2.60 ski - 0.30 dog + 0.32", two decimals or so many that the
+// largest weight shows three digits; the places of the concept names in the text are
+// appended to `words` (LimnTextWord, weight = the concept's) unless NULL. Returns:
+// (transfer full)
 char *limn_neuron_row_dup_formula(const LimnNeuronRow *row, GArray *words);
