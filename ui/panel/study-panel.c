@@ -173,6 +173,7 @@ add_parameters(LimnStudyPanel *self, const LimnOperation *operation)
         g_ptr_array_add(self->parameters, row);
         gtk_box_append(GTK_BOX(parameter->advanced ? folded : section), row);
     }
+    limn_set_name(advanced, _("Advanced parameters"), FALSE);
     gtk_box_append(GTK_BOX(folded), make_seed(self));
     gtk_widget_set_margin_top(folded, 6);
     gtk_expander_set_child(GTK_EXPANDER(advanced), folded);

@@ -205,6 +205,7 @@ make_card(LimnModelsPage *self, LimnModel *model)
     gtk_label_set_selectable(GTK_LABEL(card->report), TRUE);
     gtk_widget_set_focusable(card->report, FALSE);
     card->expander = gtk_expander_new_with_mnemonic(_("Load re_port"));
+    limn_set_name(card->expander, _("Load report"), FALSE);
     gtk_expander_set_child(GTK_EXPANDER(card->expander), card->report);
     gtk_widget_add_css_class(box, "limn-card");
     gtk_widget_set_hexpand(texts, TRUE);
