@@ -11,9 +11,12 @@
 #include "engine/io/study-folder.h"
 #include "engine/study/suggest.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <glib/gi18n-lib.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -169,6 +172,60 @@ parse_resume(const LimnCliArguments *arguments, LimnRun *run, const char *out,
     return TRUE;
 }
 
+// The place for checkpoints while a run uses it.
+typedef struct {
+    char *path; // NULL: the operation keeps none
+    char *stop; // what was there before
+    int fd;     // holds a lock
+} WorkPlace;
+
+static gboolean
+work_place_take(WorkPlace *place, LimnRun *run, const char *out, GError **error)
+{
+    const char *path = limn_run_get_work_directory(run);
+    if (path == NULL) {
+        return TRUE;
+    }
+    g_autofree char *stop = g_path_get_dirname(path);
+    while (!g_file_test(stop, G_FILE_TEST_EXISTS)) {
+        char *parent = g_path_get_dirname(stop);
+        g_free(stop);
+        stop = parent;
+    }
+    if (!limn_make_directory(path, error)) {
+        return FALSE;
+    }
+    place->path = g_strdup(path);
+    place->stop = g_steal_pointer(&stop);
+    place->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (place->fd >= 0 && flock(place->fd, LOCK_EX | LOCK_NB) != 0 &&
+        errno == EWOULDBLOCK) {
+        return limn_error_set_file(error, LIMN_ERROR_OUTPUT, out,
+                                   "is being written by another run (expected to be the "
+                                   "only one)");
+    }
+    return TRUE;
+}
+
+// Removes it, or where the run failed only what is empty: a checkpoint stays.
+static gboolean
+work_place_leave(WorkPlace *place, gboolean done, GError **error)
+{
+    gboolean good = !done || place->path == NULL || limn_remove_tree(place->path, error);
+    g_autofree char *at = g_strdup(place->path);
+    while (!done && at != NULL && strcmp(at, place->stop) != 0 && rmdir(at) == 0) {
+        char *parent = g_path_get_dirname(at);
+        g_free(at);
+        at = parent;
+    }
+    if (place->fd >= 0) {
+        close(place->fd);
+    }
+    g_free(place->path);
+    g_free(place->stop);
+    return good;
+}
+
 // ---- hashing beside the run
 
 typedef struct {
@@ -187,12 +244,13 @@ hash_thread(gpointer data)
     return NULL;
 }
 
-// Runs the operation while the inputs are hashed.
+// Runs the operation while the inputs are hashed, of a copy: the operation uses the
+// study.
 static gboolean
 execute(LimnRun *run, GError **error)
 {
-    Hashing hashing = {.study = limn_run_get_study(run),
-                       .job = limn_cli_job_begin_silent()};
+    g_autoptr(LimnStudy) copy = limn_study_dup(limn_run_get_study(run));
+    Hashing hashing = {.study = copy, .job = limn_cli_job_begin_silent()};
     GThread *thread = g_thread_new("hash", hash_thread, &hashing);
     gboolean good = limn_run_execute(run, error);
     if (!good) {
@@ -203,6 +261,9 @@ execute(LimnRun *run, GError **error)
     if (good && hashing.error != NULL) {
         g_propagate_error(error, g_steal_pointer(&hashing.error));
         good = FALSE;
+    }
+    if (good) {
+        limn_study_take_hashes(limn_run_get_study(run), copy);
     }
     g_clear_error(&hashing.error);
     return good;
@@ -254,12 +315,23 @@ run_study(const LimnCliArguments *arguments, LimnJob *job, const char *out,
     if (!parse_shard(arguments, *run, error) ||
         !parse_resume(arguments, *run, out, error) ||
         !limn_study_folder_check(out, force, error) ||
-        !limn_study_folder_check_inputs(study, out, error) || !execute(*run, error) ||
-        !limn_study_folder_write(*run, out, force, error)) {
+        !limn_study_folder_check_inputs(study, out, error)) {
         return FALSE;
     }
-    const char *work = limn_run_get_work_directory(*run);
-    return work == NULL || limn_remove_tree(work, error);
+    WorkPlace place = {.fd = -1};
+    gboolean good = work_place_take(&place, *run, out, error) && execute(*run, error) &&
+                    limn_study_folder_write(*run, out, force, error);
+    return work_place_leave(&place, good, good ? error : NULL) && good;
+}
+
+// After a run that broke off.
+static void
+tell_what_is_kept(LimnRun *run)
+{
+    const char *work = run != NULL ? limn_run_get_work_directory(run) : NULL;
+    if (work != NULL && g_file_test(work, G_FILE_TEST_IS_DIR)) {
+        limn_cli_message(_("what is finished is kept (--resume goes on from there)"));
+    }
 }
 
 static int
@@ -281,7 +353,9 @@ run_run(const LimnCliArguments *arguments)
     limn_cli_job_end();
     limn_cli_print_diagnostics(job);
     if (!good) {
-        return limn_cli_fail(error);
+        int status = limn_cli_fail(error);
+        tell_what_is_kept(run);
+        return status;
     }
     print_scalars(limn_run_get_scalars(run));
     return report_skipped(limn_run_get_skipped(run), out);

@@ -102,14 +102,20 @@ for i in 1 2; do
 done
 expect "merge the evaluation" 0 "" merge part-1 part-2 --out joined
 same_study "summary and all" whole joined
-"$cli" run explain-evaluate image=scenes every=1 --progress json --out resumed >/dev/null 2>progress &
-slow=$!
-for _ in $(seq 1200); do
-    [ -n "$(find . -path './.limn-work-*/items.journal' -size +1 2>/dev/null)" ] && break
-    sleep 0.05
-done
-kill -KILL $slow
-wait $slow 2>/dev/null
+interrupt() { # SIGNAL: an evaluation that has finished at least one picture
+    "$cli" run explain-evaluate image=scenes every=1 --progress json --out resumed >/dev/null 2>progress &
+    slow=$!
+    for _ in $(seq 1200); do
+        [ -n "$(find . -path './.limn-work-*/items.journal' -size +1 2>/dev/null)" ] && break
+        sleep 0.05
+    done
+    kill -s "$1" $slow
+    wait $slow 2>/dev/null
+}
+interrupt INT
+is "an evaluation is cancelled" 130 $?
+check "what is finished is kept" grep -q 'what is finished is kept (--resume' progress
+interrupt KILL
 check "an interrupted evaluation leaves its journal" ls .limn-work-*/items.journal
 expect "it is resumed" 0 '.*' run explain-evaluate image=scenes every=1 --resume --out resumed
 expect "and one without interruption" 0 '.*' run explain-evaluate image=scenes every=1 --out straight
