@@ -82,6 +82,25 @@ read_sample(const char *folder, const char *name)
     return sample;
 }
 
+LimnSample *
+limn_sample_of_picture(const char *path)
+{
+    g_autofree char *folder = g_path_get_dirname(path);
+    g_autofree char *file = g_path_get_basename(path);
+    const char *dot = strrchr(file, '.');
+    g_autofree char *stem = g_strndup(file, dot ? (gsize) (dot - file) : strlen(file));
+    g_autofree char *name = g_strconcat(stem, ".json", NULL);
+    g_autofree char *description = g_build_filename(folder, name, NULL);
+    if (!g_file_test(description, G_FILE_TEST_IS_REGULAR))
+        return NULL;
+
+    g_autoptr(LimnSample) sample = read_sample(folder, name);
+    g_autofree char *described = sample ? g_path_get_basename(sample->picture) : NULL;
+    if (g_strcmp0(described, file) != 0 || !sample->prompts[0])
+        return NULL;
+    return g_steal_pointer(&sample);
+}
+
 static int
 compare_titles(gconstpointer a, gconstpointer b)
 {

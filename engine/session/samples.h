@@ -18,3 +18,6 @@ void limn_sample_free(LimnSample *sample);
 // Those of a folder, by name; files that are no description are left out.
 // Returns: (transfer full) (element-type LimnSample), empty when there is none.
 GPtrArray *limn_samples_list(const char *folder);
+// The description that lies beside a picture (STEM.json that names it); NULL: none.
+LimnSample *limn_sample_of_picture(const char *path);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LimnSample, limn_sample_free)

@@ -11,6 +11,7 @@
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/io/picture.h"
+#include "engine/session/samples.h"
 #include "engine/study/study.h"
 #include "ui/model/document-edit.h"
 #include "ui/model/drop-sorter.h"
@@ -196,6 +197,20 @@ use_prompts(LimnWorkspace *self, LimnDrop *drop)
     limn_document_set_prompts(self->current, (const char *const *) drop->prompts->pdata);
 }
 
+// A picture that has a description beside it, as the samples have, opens with the
+// sentences of its objects.
+static LimnDocument *
+open_picture(LimnWorkspace *self, const char *path)
+{
+    g_autoptr(LimnSample) sample = limn_sample_of_picture(path);
+
+    if (!sample)
+        return limn_workspace_open_picture(self, path, NULL);
+    limn_workspace_add_recent(self, path);
+    return limn_workspace_open_sample(self, path, sample->title,
+                                      (const char *const *) sample->prompts, 0);
+}
+
 static LimnDocument *
 open_pictures(LimnWorkspace *self, GPtrArray *drops, guint *n)
 {
@@ -207,7 +222,7 @@ open_pictures(LimnWorkspace *self, GPtrArray *drops, guint *n)
 
         if (drop->kind != LIMN_DROP_PICTURE && drop->kind != LIMN_DROP_FOLDER)
             continue;
-        doc = limn_workspace_open_picture(self, drop->path, NULL);
+        doc = open_picture(self, drop->path);
         (*n)++;
         if (!first)
             first = doc;

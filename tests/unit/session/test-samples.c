@@ -25,6 +25,21 @@ test_installed(void)
 }
 
 static void
+test_beside_picture(void)
+{
+    g_autofree char *picture = limn_data_path("samples/dog-and-car.png", NULL);
+    g_autofree char *labels = limn_data_path("samples/dog-and-car_labels.png", NULL);
+    g_autoptr(LimnSample) sample = limn_sample_of_picture(picture);
+
+    g_assert_nonnull(sample);
+    g_assert_cmpstr(sample->picture, ==, picture);
+    g_assert_cmpstr(sample->prompts[0], ==, "a dog");
+    g_assert_null(limn_sample_of_picture(labels)); // named by no description of its own
+    g_assert_null(limn_sample_of_picture("/does/not/exist.png"));
+    g_assert_null(limn_sample_of_picture("no-extension"));
+}
+
+static void
 test_malformed(void)
 {
     static const char *const files[][2] = {
@@ -61,6 +76,7 @@ main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/session/samples/installed", test_installed);
+    g_test_add_func("/session/samples/beside-picture", test_beside_picture);
     g_test_add_func("/session/samples/malformed", test_malformed);
     return g_test_run();
 }
