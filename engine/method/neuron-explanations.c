@@ -6,7 +6,6 @@
 #include "limn-config.h"
 
 #include "engine/base/error.h"
-#include "engine/io/npy.h"
 #include "engine/model/neuron-report.h"
 #include "engine/model/study-parts.h"
 
@@ -261,7 +260,7 @@ typedef struct {
     LimnNeuronSplit *split;
     LimnNeuronProblem *problem;
     LimnNeuronHead *head;
-    LimnArray *head_labels, *dissection;
+    LimnArray *dissection;
     LimnNeuronReport *report;
     GArray *units; // guint32, all that were asked for
 } Explaining;
@@ -274,7 +273,6 @@ explaining_clear(Explaining *e)
     limn_neuron_problem_free(e->problem);
     limn_neuron_split_free(e->split);
     limn_concept_choice_free(e->choice);
-    g_clear_pointer(&e->head_labels, limn_array_unref);
     g_clear_pointer(&e->dissection, limn_array_unref);
     g_clear_pointer(&e->units, g_array_unref);
     limn_neuron_inputs_clear(&e->in);
@@ -307,39 +305,6 @@ read_options(Explaining *e, GError **error)
         return FALSE;
     }
     return TRUE;
-}
-
-static gboolean
-load_head(Explaining *e, GError **error)
-{
-    const char *weight_path = limn_run_get_input(e->run, "head-weight");
-    const char *bias_path = limn_run_get_input(e->run, "head-bias");
-    const char *labels_path = limn_run_get_input(e->run, "head-labels");
-    if (weight_path == NULL && bias_path == NULL && labels_path == NULL) {
-        return TRUE;
-    }
-    if (weight_path == NULL || bias_path == NULL || labels_path == NULL) {
-        g_set_error_literal(error, LIMN_ERROR, LIMN_ERROR_ARGUMENT,
-                            "a classifier is incomplete (expected head-weight=, "
-                            "head-bias= and head-labels=)");
-        return FALSE;
-    }
-    g_autoptr(LimnArray) weight =
-        limn_study_load_floats(weight_path, 2, -1, "weights of the classifier", error);
-    g_autoptr(LimnArray) bias =
-        weight != NULL ? limn_study_load_floats(bias_path, 1, weight->shape[0],
-                                                "offsets of the classifier", error)
-                       : NULL;
-    g_autoptr(LimnArray) raw = bias != NULL ? limn_npy_load(labels_path, error) : NULL;
-    e->head_labels = raw != NULL ? limn_array_to_i64(raw, error) : NULL;
-    if (e->head_labels == NULL || !limn_study_check_activations(&e->in, error)) {
-        return FALSE;
-    }
-    limn_job_report(e->job, "classifier", 0, "logits");
-    e->head =
-        limn_neuron_head_new(e->in.activations, weight, bias, e->head_labels,
-                             limn_run_get_float(e->run, "temperature"), e->job, error);
-    return e->head != NULL;
 }
 
 // ---- which neurons
@@ -402,6 +367,29 @@ read_units(Explaining *e, GError **error)
 // ---- what all neurons share
 
 static gboolean
+set_nothing_kept(const Explaining *e, const LimnConceptFilter *filter, GError **error)
+{
+    gsize all = (gsize) e->in.concepts->values->shape[1], best = 0;
+    for (gsize j = 1; j < all; j++) {
+        best = e->choice->top_mean[j] > e->choice->top_mean[best] ? j : best;
+    }
+    g_autofree char *sigmoid =
+        e->in.from_similarity
+            ? g_strdup_printf("; the similarities went through sigmoid(%.4g (cosine "
+                              "%+.4g))",
+                              e->in.calibration.a, e->in.calibration.b)
+            : g_strdup("");
+    g_set_error(
+        error, LIMN_ERROR, LIMN_ERROR_MISMATCH,
+        "none of the %" G_GSIZE_FORMAT " concepts passes the filter: the mean of "
+        "the %d largest values is at most %.3g (for '%s'; expected filter-mean=%g "
+        "or more%s)",
+        all, filter->top, e->choice->top_mean[best],
+        (char *) g_ptr_array_index(e->in.concepts->names, best), filter->mean, sigmoid);
+    return FALSE;
+}
+
+static gboolean
 choose_concepts(Explaining *e, GError **error)
 {
     LimnConceptFilter filter;
@@ -416,16 +404,7 @@ choose_concepts(Explaining *e, GError **error)
     limn_run_add_scalar(e->run, "concepts", (double) all);
     limn_run_add_scalar(e->run, "concepts kept", (double) e->choice->n_kept);
     if (e->choice->n_kept == 0) {
-        g_set_error(error, LIMN_ERROR, LIMN_ERROR_MISMATCH,
-                    "none of the %" G_GSIZE_FORMAT
-                    " concepts passes the filter (expected "
-                    "a mean of the %d largest values of %g or more%s)",
-                    all, filter.top, filter.mean,
-                    e->in.from_similarity
-                        ? "; slope and offset, or calibration=newton, may not suit the "
-                          "model"
-                        : "");
-        return FALSE;
+        return set_nothing_kept(e, &filter, error);
     }
     return TRUE;
 }
@@ -591,8 +570,9 @@ run_neuron_explanations(LimnRun *run, GError **error)
 {
     g_auto(Explaining) e = {.run = run, .job = limn_run_get_job(run)};
     if (!read_options(&e, error) || !limn_study_load_neurons(run, NULL, &e.in, error) ||
-        !read_units(&e, error) || !load_head(&e, error) || !choose_concepts(&e, error) ||
-        !prepare_problem(&e, error) || !dissect(&e, error) || !make_report(&e, error)) {
+        !read_units(&e, error) || !limn_study_load_head(run, &e.in, &e.head, error) ||
+        !choose_concepts(&e, error) || !prepare_problem(&e, error) ||
+        !dissect(&e, error) || !make_report(&e, error)) {
         return FALSE;
     }
     if (e.in.from_similarity) {

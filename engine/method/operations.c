@@ -8,6 +8,7 @@ extern const LimnOperation limn_operation_clip_classify;
 extern const LimnOperation limn_operation_scenes;
 extern const LimnOperation limn_operation_activations;
 extern const LimnOperation limn_operation_neuron_explanations;
+extern const LimnOperation limn_operation_neuron_simulate;
 extern const LimnOperation limn_operation_clip_train;
 extern const LimnOperation limn_operation_clip_evaluate;
 
@@ -19,6 +20,7 @@ const LimnOperation *const limn_operations[] = {
     &limn_operation_scenes,
     &limn_operation_activations,
     &limn_operation_neuron_explanations,
+    &limn_operation_neuron_simulate,
     &limn_operation_clip_train,
     &limn_operation_clip_evaluate,
     NULL,

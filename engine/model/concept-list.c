@@ -91,7 +91,7 @@ drop_repeated(LimnConceptList *list, const char *path, LimnJob *job)
     if (n_again > 0) {
         g_autofree char *shown = limn_display_path(path);
         limn_job_diagnose(job, LIMN_DIAGNOSTIC_WARNING, shown,
-                          "%u concepts occur again and were dropped: %s%s", n_again,
+                          "concepts that occur again were dropped (%u): %s%s", n_again,
                           again->str, n_again > MOST_NAMED ? ", ..." : "");
     }
 }
@@ -245,6 +245,17 @@ limn_concept_list_dup_all(const LimnConceptList *list)
     return g_strv_builder_end(builder);
 }
 
+// A group that has the name of a concept gets another one.
+static LimnSuperclass *
+add_superclass(const LimnConceptList *list, const char *name, GPtrArray *out)
+{
+    if (limn_concept_list_find(list, name) == NULL) {
+        return limn_superclasses_add(out, name);
+    }
+    g_autofree char *other = g_strdup_printf("%s (group)", name);
+    return limn_superclasses_add(out, other);
+}
+
 static void
 add_superclasses(const LimnConceptList *list, gboolean subgroups, GPtrArray *out)
 {
@@ -257,7 +268,7 @@ add_superclasses(const LimnConceptList *list, gboolean subgroups, GPtrArray *out
         }
         LimnSuperclass *super = g_hash_table_lookup(known, text);
         if (super == NULL) {
-            super = limn_superclasses_add(out, text);
+            super = add_superclass(list, text, out);
             g_hash_table_insert(known, text, super);
         }
         g_array_append_val(super->members, i);

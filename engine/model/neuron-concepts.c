@@ -53,8 +53,7 @@ make_names_unique(GPtrArray *names, const char *path, LimnJob *job)
     if (n_again > 0) {
         g_autofree char *shown = limn_display_path(path);
         limn_job_diagnose(job, LIMN_DIAGNOSTIC_WARNING, shown,
-                          "%u concepts have the name of another one and were numbered: "
-                          "%s%s",
+                          "names of concepts that occur again were numbered (%u): %s%s",
                           n_again, again->str, n_again > MOST_NAMED ? ", ..." : "");
     }
 }

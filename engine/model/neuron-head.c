@@ -23,6 +23,7 @@ limn_neuron_head_free(LimnNeuronHead *head)
         g_free(head->logits);
         g_free(head->loss);
         g_free(head->right);
+        g_clear_pointer(&head->label_array, limn_array_unref);
         g_free(head);
     }
 }
@@ -136,8 +137,7 @@ check_sizes(const LimnArray *activations, const LimnArray *weight, const LimnArr
 
 LimnNeuronHead *
 limn_neuron_head_new(const LimnArray *activations, LimnArray *weight, LimnArray *bias,
-                     const LimnArray *labels, double temperature, LimnJob *job,
-                     GError **error)
+                     LimnArray *labels, double temperature, LimnJob *job, GError **error)
 {
     if (!check_sizes(activations, weight, bias, labels, error)) {
         return NULL;
@@ -151,6 +151,7 @@ limn_neuron_head_new(const LimnArray *activations, LimnArray *weight, LimnArray 
     head->n = (gsize) activations->shape[0];
     head->m = (gsize) activations->shape[1];
     head->classes = (gsize) weight->shape[0];
+    head->label_array = limn_array_ref(labels);
     head->labels = limn_array_i64(labels);
     head->temperature = temperature;
     gsize size = head->n * head->classes;

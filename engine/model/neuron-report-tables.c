@@ -7,6 +7,7 @@
 
 #include "engine/base/number.h"
 #include "engine/model/neuron-csv.h"
+#include "engine/model/study-parts.h"
 
 #define AUTHORS_SLOTS 10
 #define MOST_NAMED 20
@@ -351,58 +352,18 @@ limn_neuron_tables_finish(LimnNeuronTables *t, LimnRun *run, LimnArtifact *predi
 
 // ---- summary
 
-static const LimnColumn *
-find_column(const LimnTable *table, const char *name)
-{
-    for (guint i = 0; i < table->columns->len; i++) {
-        const LimnColumn *column = g_ptr_array_index(table->columns, i);
-        if (strcmp(column->name, name) == 0) {
-            return column;
-        }
-    }
-    return NULL;
-}
-
 static double
 value_at(const LimnColumn *column, guint i)
 {
     return g_array_index(column->numbers, double, i);
 }
 
-// Mean and standard error (std / sqrt(count)) of the values that are there, and their
-// number.
-static guint
-add_mean(LimnRun *run, const LimnTable *table, const char *column, const char *scalar,
-         gboolean with_error)
-{
-    const LimnColumn *c = find_column(table, column);
-    g_autoptr(GArray) values = g_array_new(FALSE, FALSE, sizeof(double));
-    for (guint i = 0; c != NULL && i < c->numbers->len; i++) {
-        double value = value_at(c, i);
-        if (isfinite(value)) {
-            g_array_append_val(values, value);
-        }
-    }
-    if (c == NULL) {
-        return 0;
-    }
-    LimnDescription d =
-        limn_describe((const double *) (gpointer) values->data, values->len);
-    limn_run_add_scalar(run, scalar, values->len > 0 ? d.mean : NAN);
-    if (with_error) {
-        g_autofree char *name = g_strdup_printf("%s sem", scalar);
-        limn_run_add_scalar(run, name,
-                            values->len > 1 ? d.std / sqrt((double) values->len) : NAN);
-    }
-    return values->len;
-}
-
 // Counts neurons of a status; says which they are.
 static void
 add_count(LimnRun *run, const LimnTable *table, LimnNeuronStatus status, const char *what)
 {
-    const LimnColumn *statuses = find_column(table, "status");
-    const LimnColumn *units = find_column(table, "unit");
+    const LimnColumn *statuses = limn_study_find_column(table, "status");
+    const LimnColumn *units = limn_study_find_column(table, "unit");
     const char *wanted = limn_neuron_status_name(status);
     g_autoptr(GString) list = g_string_new(NULL);
     guint n = 0;
@@ -428,8 +389,8 @@ add_count(LimnRun *run, const LimnTable *table, LimnNeuronStatus status, const c
 static void
 add_gain(LimnRun *run, const LimnTable *table)
 {
-    const LimnColumn *own = find_column(table, "test correlation");
-    const LimnColumn *other = find_column(table, "baseline correlation");
+    const LimnColumn *own = limn_study_find_column(table, "test correlation");
+    const LimnColumn *other = limn_study_find_column(table, "baseline correlation");
     double gain = 0;
     guint n = 0, n_better = 0;
     for (guint i = 0; i < own->numbers->len; i++) {
@@ -449,7 +410,7 @@ add_gain(LimnRun *run, const LimnTable *table)
 static void
 add_length(LimnRun *run, const LimnTable *table)
 {
-    const LimnColumn *length = find_column(table, "length");
+    const LimnColumn *length = limn_study_find_column(table, "length");
     double sum = 0;
     guint n = 0;
     for (guint i = 0; i < length->numbers->len; i++) {
@@ -469,15 +430,15 @@ limn_neuron_report_summarise(LimnRun *run)
     const LimnTable *table = artifact->table;
     guint n = limn_table_n_rows(table);
     limn_run_add_scalar(run, "neurons", n);
-    guint known = add_mean(run, table, "test correlation", "test correlation", TRUE);
+    guint known = limn_study_add_mean(run, table, "test correlation", TRUE);
     limn_run_add_scalar(run, "missing correlation", n - known);
-    (void) add_mean(run, table, "val correlation", "val correlation", FALSE);
-    (void) add_mean(run, table, "baseline correlation", "baseline correlation", TRUE);
+    (void) limn_study_add_mean(run, table, "val correlation", FALSE);
+    (void) limn_study_add_mean(run, table, "baseline correlation", TRUE);
     add_gain(run, table);
     add_length(run, table);
-    if (find_column(table, "ablation norm") != NULL) {
-        (void) add_mean(run, table, "ablation optim", "ablation optim", TRUE);
-        (void) add_mean(run, table, "ablation norm", "ablation norm", TRUE);
+    if (limn_study_find_column(table, "ablation norm") != NULL) {
+        (void) limn_study_add_mean(run, table, "ablation optim", TRUE);
+        (void) limn_study_add_mean(run, table, "ablation norm", TRUE);
     }
     add_count(run, table, LIMN_NEURON_EXPLAINED, NULL);
     add_count(run, table, LIMN_NEURON_DEAD,

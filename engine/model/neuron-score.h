@@ -27,18 +27,19 @@ double limn_neuron_simulate(const double *predicted, const double *actual,
 
 typedef struct {
     gsize n, m, classes;
-    double *weight;       // [classes,m]
-    double *logits;       // [n,classes] of the activations as they are
-    double *loss;         // [n] cross-entropy of logits / temperature
-    guint8 *right;        // [n] the largest logit is the label's
-    const gint64 *labels; // [n], borrowed
+    double *weight;         // [classes,m]
+    double *logits;         // [n,classes] of the activations as they are
+    double *loss;           // [n] cross-entropy of logits / temperature
+    guint8 *right;          // [n] the largest logit is the label's
+    LimnArray *label_array; // i64 [n]
+    const gint64 *labels;   // its values
     double temperature;
 } LimnNeuronHead;
 
 // activations f32 [n,m], weight [classes,m], bias [classes] of any element type, labels
 // i64 [n] within 0 .. classes - 1. LIMN_ERROR_MISMATCH naming sizes.
 LimnNeuronHead *limn_neuron_head_new(const LimnArray *activations, LimnArray *weight,
-                                     LimnArray *bias, const LimnArray *labels,
+                                     LimnArray *bias, LimnArray *labels,
                                      double temperature, LimnJob *job, GError **error);
 void limn_neuron_head_free(LimnNeuronHead *head);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LimnNeuronHead, limn_neuron_head_free)

@@ -19,6 +19,7 @@
 
 #include "engine/model/neuron-calibration.h"
 #include "engine/model/neuron-concepts.h"
+#include "engine/model/neuron-score.h"
 #include "engine/study/run.h"
 
 typedef struct {
@@ -46,3 +47,8 @@ gboolean limn_study_check_activations(const LimnNeuronInputs *inputs, GError **e
 gint64 limn_study_find_not_finite(const LimnNeuronInputs *inputs, gsize unit);
 // "picture 12", or "picture 12 (dog.png)".
 char *limn_study_dup_picture_name(const LimnNeuronInputs *inputs, gint64 picture);
+
+// The classifier behind the layer (inputs head-weight, head-bias, head-labels, parameter
+// temperature); *head stays NULL when none is given.
+gboolean limn_study_load_head(LimnRun *run, const LimnNeuronInputs *inputs,
+                              LimnNeuronHead **head, GError **error);

@@ -2,12 +2,14 @@
 
 #include "engine/model/study-parts.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "engine/base/error.h"
 #include "engine/io/artifact-files.h"
 #include "engine/io/json.h"
 #include "engine/io/npy.h"
+#include "engine/math/statistics.h"
 
 // Rows and columns are counted with guint32.
 #define MOST_ENTRIES ((gint64) 1 << 30)
@@ -59,4 +61,44 @@ limn_study_load_artifact(const char *folder, const char *name, LimnArtifact **ar
         }
     }
     return TRUE;
+}
+
+// ---- tables
+
+const LimnColumn *
+limn_study_find_column(const LimnTable *table, const char *name)
+{
+    for (guint i = 0; i < table->columns->len; i++) {
+        const LimnColumn *column = g_ptr_array_index(table->columns, i);
+        if (strcmp(column->name, name) == 0) {
+            return column;
+        }
+    }
+    return NULL;
+}
+
+guint
+limn_study_add_mean(LimnRun *run, const LimnTable *table, const char *name,
+                    gboolean with_error)
+{
+    const LimnColumn *column = limn_study_find_column(table, name);
+    if (column == NULL) {
+        return 0;
+    }
+    g_autoptr(GArray) values = g_array_new(FALSE, FALSE, sizeof(double));
+    for (guint i = 0; i < column->numbers->len; i++) {
+        double value = g_array_index(column->numbers, double, i);
+        if (isfinite(value)) {
+            g_array_append_val(values, value);
+        }
+    }
+    LimnDescription d =
+        limn_describe((const double *) (gpointer) values->data, values->len);
+    limn_run_add_scalar(run, name, values->len > 0 ? d.mean : NAN);
+    if (with_error) {
+        g_autofree char *error = g_strdup_printf("%s sem", name);
+        limn_run_add_scalar(run, error,
+                            values->len > 1 ? d.std / sqrt((double) values->len) : NAN);
+    }
+    return values->len;
 }
