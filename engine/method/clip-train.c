@@ -344,12 +344,15 @@ open_trainer(Training *t, GError **error)
     return t->trainer != NULL;
 }
 
-// What must be the same for a run to go on: every parameter and the inputs as named.
+// What must be the same for a run to go on: every parameter and the inputs.
 static char *
-describe_settings(LimnRun *run)
+describe_settings(LimnRun *run, GError **error)
 {
-    g_autofree char *json = limn_study_to_json(limn_run_get_study(run), "/");
-    g_autofree char *digest = g_compute_checksum_for_string(G_CHECKSUM_SHA256, json, -1);
+    g_autofree char *digest =
+        limn_study_identity(limn_run_get_study(run), limn_run_get_job(run), error);
+    if (digest == NULL) {
+        return NULL;
+    }
     return g_strdup_printf("{\"study\": \"%s\"}", digest);
 }
 
@@ -652,8 +655,9 @@ run_clip_train(LimnRun *run, GError **error)
 {
     Training t = {.run = run, .job = limn_run_get_job(run)};
     const char *folder = limn_run_get_input(run, "pictures");
-    t.config = describe_settings(run);
+    t.config = describe_settings(run, error);
     gboolean good =
+        t.config != NULL &&
         (folder != NULL ? open_folder(&t, folder, error) : open_scenes(&t, error)) &&
         open_model(&t, error) && open_trainer(&t, error) && open_checkpoint(&t, error) &&
         train(&t, error) && add_results(&t, error);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 // The journal is a file of lines, each one JSON value on one line:
-//   first   {"study": SHA-256 of the study as JSON, "shard": "I/N"}
+//   first   {"study": limn_study_identity, "shard": "I/N"}
 //   others  {"item": index, "rows": [[[cell, ...], ...], ...], "diagnostics": [...]}
 // with one list of rows per table; a missing value is null.
 
@@ -9,7 +9,6 @@
 
 #include "engine/base/error.h"
 #include "engine/base/file.h"
-#include "engine/base/hash.h"
 #include "engine/study/json-writer.h"
 #include "engine/text/json.h"
 
@@ -38,12 +37,15 @@ limn_item_journal_free(LimnItemJournal *journal)
 }
 
 static char *
-make_head(LimnRun *run)
+make_head(LimnRun *run, GError **error)
 {
     guint index, count;
     limn_run_get_shard(run, &index, &count);
-    g_autofree char *text = limn_study_to_json(limn_run_get_study(run), NULL);
-    g_autofree char *digest = limn_sha256_bytes(text, strlen(text));
+    g_autofree char *digest =
+        limn_study_identity(limn_run_get_study(run), limn_run_get_job(run), error);
+    if (digest == NULL) {
+        return NULL;
+    }
     return g_strdup_printf("{\"study\": \"%s\", \"shard\": \"%u/%u\"}", digest, index,
                            count);
 }
@@ -76,8 +78,11 @@ static gboolean
 begin_file(LimnItemJournal *journal, const char *directory, GError **error)
 {
     g_autofree char *path = g_build_filename(directory, JOURNAL_FILE, NULL);
-    g_autofree char *head = make_head(journal->run);
+    g_autofree char *head = make_head(journal->run, error);
     gboolean kept = FALSE;
+    if (head == NULL || !limn_make_directory(directory, error)) {
+        return FALSE;
+    }
     if (limn_run_get_resume(journal->run) && g_file_test(path, G_FILE_TEST_EXISTS)) {
         gboolean torn;
         g_auto(GStrv) lines = limn_journal_read(path, &torn, error);
@@ -87,15 +92,14 @@ begin_file(LimnItemJournal *journal, const char *directory, GError **error)
         kept = lines[0] != NULL && strcmp(lines[0], head) == 0;
         if (kept) {
             read_lines(journal, lines, path);
-        } else {
+        } else if (lines[0] != NULL) {
             limn_job_diagnose(limn_run_get_job(journal->run), LIMN_DIAGNOSTIC_WARNING,
                               NULL,
                               "what was left of an interrupted run belongs to another "
                               "study: everything is done anew");
         }
     }
-    if (!kept &&
-        (!limn_remove_tree(directory, error) || !limn_make_directory(directory, error))) {
+    if (!kept && !limn_remove_tree(path, error)) {
         return FALSE;
     }
     journal->file = limn_journal_open(path, error);

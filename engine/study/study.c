@@ -453,6 +453,30 @@ limn_study_hash_inputs(LimnStudy *study, LimnJob *job, GError **error)
     return TRUE;
 }
 
+void
+limn_study_take_hashes(LimnStudy *study, const LimnStudy *copy)
+{
+    g_return_if_fail(study->inputs->len == copy->inputs->len);
+    g_ptr_array_unref(study->inputs);
+    g_ptr_array_unref(study->builtins);
+    study->inputs = inputs_dup(copy->inputs);
+    study->builtins = inputs_dup(copy->builtins);
+}
+
+char *
+limn_study_identity(const LimnStudy *study, LimnJob *job, GError **error)
+{
+    g_autoptr(LimnStudy) copy = limn_study_dup(study);
+    limn_job_push_range(job, 0, 0);
+    gboolean hashed = limn_study_hash_inputs(copy, job, error);
+    limn_job_pop_range(job);
+    if (!hashed) {
+        return NULL;
+    }
+    g_autofree char *text = limn_study_to_json(copy, NULL);
+    return limn_sha256_bytes(text, strlen(text));
+}
+
 // ---- comparing
 
 static gboolean

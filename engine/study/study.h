@@ -44,9 +44,14 @@ const char *limn_study_get_input(const LimnStudy *study, const char *name);
 char *limn_study_dup_parameter(const LimnStudy *study, const char *name);
 
 // Fill in sizes and SHA-256 of the inputs that are files or folders, and of the
-// program's own data that stand in for inputs not given. A thread may do this while the
-// operation runs: only `sha256`, `size` and `builtins` are written.
+// program's own data that stand in for inputs not given. Not while another thread uses
+// the study: hash a copy, then take its hashes.
 gboolean limn_study_hash_inputs(LimnStudy *study, LimnJob *job, GError **error);
+void limn_study_take_hashes(LimnStudy *study, const LimnStudy *copy);
+// SHA-256 of operation, parameters, seed, and what the inputs hold now: what must be the
+// same for a run to go on with what an earlier one left.
+// Returns: (transfer full), or NULL when an input cannot be read.
+char *limn_study_identity(const LimnStudy *study, LimnJob *job, GError **error);
 
 // TRUE when both are the same operation with equal parameters, seed and inputs; inputs
 // are compared by hash where both have one, else by value. Says what differs.

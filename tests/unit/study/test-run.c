@@ -200,6 +200,14 @@ test_journal(void)
     g_assert_cmpuint(count_restored(folder, "6", &n), ==, 1);
     g_assert_cmpuint(count_restored(folder, "7", &n), ==, 0);
     g_assert_cmpuint(n, ==, 1);
+    // Killed before the first line: nothing is left, and nothing is said.
+    g_free(test_write(folder, "items.journal", ""));
+    g_assert_cmpuint(count_restored(folder, "7", &n), ==, 0);
+    g_assert_cmpuint(n, ==, 0);
+    // Other files of the folder stay.
+    g_free(test_write(folder, "mine", "x"));
+    record(folder, FALSE, 1, "6");
+    g_free(test_read_text(folder, "mine"));
     test_folder_remove(parent);
 }
 
