@@ -125,6 +125,27 @@ limn_study_to_json(const LimnStudy *study, const char *directory)
 
 // ---- reading
 
+// Somebody who writes "parameter" for "parameters" would get the defaults in silence.
+static gboolean
+check_members(const LimnJson *json, const char *const *known, GError **error)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach(json->value, key, value)
+    {
+        if (g_strv_contains(known, key)) {
+            continue;
+        }
+        g_autofree char *where = json->path[0] != '\0'
+                                     ? g_strdup_printf("%s.%s", json->path, key)
+                                     : g_strdup(key);
+        g_autofree char *allowed = limn_describe_allowed(key, known);
+        return limn_error_set_file(error, LIMN_ERROR_ARGUMENT, json->file,
+                                   "%s is no member of a study (%s)", where, allowed);
+    }
+    return TRUE;
+}
+
 // Adds the file's name in front of a message that names key and value only.
 static gboolean
 prefix_error(const char *path, GError **error, GError *local)
@@ -175,8 +196,11 @@ read_hash(const LimnJson *entry, LimnStudyInput *input, GError **error)
 static gboolean
 read_input(LimnStudy *study, const LimnJson *entry, const char *directory, GError **error)
 {
+    static const char *const members[] = {"name", "path",   "path_bytes", "text",
+                                          "size", "sha256", NULL};
     const char *name = NULL, *text = NULL;
-    if (!limn_json_need_string(entry, "name", &name, error)) {
+    if (!check_members(entry, members, error) ||
+        !limn_json_need_string(entry, "name", &name, error)) {
         return FALSE;
     }
     const LimnInput *declared = limn_operation_find_input(study->operation, name);
@@ -359,11 +383,13 @@ limn_study_load(const char *path, gboolean verify, LimnJob *job, GError **error)
     if (value == NULL || !limn_json_root(value, path, &root, error)) {
         return NULL;
     }
+    static const char *const members[] = {"operation", "version",    "seed", "inputs",
+                                          "builtin",   "parameters", NULL};
     g_autofree char *absolute = limn_absolute_path(path);
     g_autofree char *directory = g_path_get_dirname(absolute);
     gint64 seed = 0;
     g_autoptr(LimnStudy) study = study_new_for(&root, error);
-    if (study == NULL ||
+    if (study == NULL || !check_members(&root, members, error) ||
         !limn_json_read_int(&root, "seed", 0, G_MAXINT64, &seed, error) ||
         !read_inputs(study, &root, directory, error) ||
         !read_builtins(study, &root, error) || !read_parameters(study, &root, error)) {

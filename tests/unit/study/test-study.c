@@ -353,6 +353,12 @@ test_json_bad(void)
     expect_load_error("{\"operation\": \"test-operation\", \"parameters\": {\"image\": "
                       "\"a\"}}",
                       LIMN_ERROR_FORMAT, "image");
+    expect_load_error(
+        "{\"operation\": \"test-operation\", \"parameter\": {\"count\": 3}}",
+        LIMN_ERROR_ARGUMENT, "did you mean 'parameters'");
+    expect_load_error("{\"operation\": \"test-operation\", \"inputs\": [{\"name\": "
+                      "\"image\", \"path\": \"a\", \"sha265\": \"00\"}]}",
+                      LIMN_ERROR_ARGUMENT, "inputs[0].sha265");
 }
 
 // By hand: without hashes, switches as true and false.
@@ -398,6 +404,34 @@ test_hash_folder_and_missing(void)
     test_folder_remove(folder);
 }
 
+// The same whether hashes are known or not; another one when an input changes.
+static void
+test_identity(void)
+{
+    g_autoptr(GError) error = NULL;
+    char *folder = test_folder();
+    g_autofree char *path = test_write(folder, "a", "1");
+    g_autoptr(LimnStudy) study = new_study();
+    set(study, "model", path);
+    g_autofree char *before = limn_study_identity(study, NULL, &error);
+    g_assert_no_error(error);
+    const LimnStudyInput *model = g_ptr_array_index(study->inputs, 0);
+    g_assert_null(model->sha256);
+    g_autoptr(LimnStudy) copy = limn_study_dup(study);
+    g_assert_true(limn_study_hash_inputs(copy, NULL, &error));
+    limn_study_take_hashes(study, copy);
+    model = g_ptr_array_index(study->inputs, 0);
+    g_assert_nonnull(model->sha256);
+    g_autofree char *hashed = limn_study_identity(study, NULL, &error);
+    g_assert_cmpstr(hashed, ==, before);
+    g_free(test_write(folder, "a", "2"));
+    g_autofree char *changed = limn_study_identity(study, NULL, &error);
+    g_assert_cmpstr(changed, !=, before);
+    test_folder_remove(folder);
+    g_assert_null(limn_study_identity(study, NULL, &error));
+    g_assert_error(error, LIMN_ERROR, LIMN_ERROR_IO);
+}
+
 static void
 test_caption(void)
 {
@@ -435,6 +469,7 @@ main(int argc, char **argv)
     g_test_add_func("/study/json-by-hand", test_json_by_hand);
     g_test_add_func("/hard/B22-paths", test_hard_paths);
     g_test_add_func("/study/hash", test_hash_folder_and_missing);
+    g_test_add_func("/study/identity", test_identity);
     g_test_add_func("/study/caption", test_caption);
     return g_test_run();
 }
