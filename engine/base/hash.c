@@ -16,6 +16,7 @@
 #include "engine/base/job.h"
 #include "engine/base/path.h"
 
+#define STUDY_FILE "study.json"
 #define CACHE_FROM ((guint64) 1 << 20) // smaller files are hashed faster than looked up
 #define BLOCK_SIZE ((gsize) 1 << 20)
 #define MAX_DEPTH 32
@@ -167,8 +168,17 @@ limn_sha256_file(const char *path, guint64 *size, LimnJob *job, GError **error)
     return digest;
 }
 
+static gboolean
+is_study(const char *folder)
+{
+    g_autofree char *path = g_build_filename(folder, STUDY_FILE, NULL);
+    return access(path, F_OK) == 0;
+}
+
 // Collects the relative paths of regular files below `relative` ("": the root). Links to
 // files count as the files; links to folders are left out, so that there is no way round.
+// So are hidden names, and studies below the root: one that is written into its own input
+// does not change it.
 static gboolean
 collect_files(const char *root, const char *relative, int depth, GPtrArray *files,
               GError **error)
@@ -185,8 +195,14 @@ collect_files(const char *root, const char *relative, int depth, GPtrArray *file
                                    "cannot list the folder (%s)",
                                    cause != NULL ? cause->message : "too many levels");
     }
+    if (depth > 0 && is_study(path)) {
+        return TRUE;
+    }
     const char *name;
     while ((name = g_dir_read_name(dir)) != NULL) {
+        if (name[0] == '.') {
+            continue;
+        }
         g_autofree char *child =
             relative[0] == '\0' ? g_strdup(name) : g_strconcat(relative, "/", name, NULL);
         g_autofree char *full = g_build_filename(root, child, NULL);

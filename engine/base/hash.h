@@ -11,7 +11,8 @@ char *limn_sha256_bytes(const void *data, gsize size);
 // Of a file. Cancellable through the job. *size may be NULL.
 char *limn_sha256_file(const char *path, guint64 *size, LimnJob *job, GError **error);
 // Of a folder: the digest over "relative path NUL digest LF" of every regular file in
-// byte order of the paths; *size = sum of sizes. A file that cannot be read has the
+// byte order of the paths, without hidden names and without the folders of studies below
+// it (those with a study.json); *size = sum of sizes. A file that cannot be read has the
 // digest "unreadable", a folder below that cannot be listed is the path "FOLDER/" with
 // it.
 char *limn_sha256_tree(const char *path, guint64 *size, LimnJob *job, GError **error);

@@ -163,6 +163,23 @@ test_tree(void)
     g_assert_cmpstr(digest, ==, expected);
     g_assert_cmpuint(size, ==, 9);
 
+    // Hidden names, and a study that was written into the folder, change nothing.
+    g_autofree char *hidden = g_build_filename(tree, ".limn-work-1", NULL);
+    g_autofree char *study = g_build_filename(tree, "out", NULL);
+    g_assert_true(limn_make_directory(hidden, &error));
+    g_assert_true(limn_make_directory(study, &error));
+    g_free(make_file("tree/.limn-work-1/x", "abc", 3));
+    g_free(make_file("tree/.hidden", "abc", 3));
+    g_free(make_file("tree/out/map.npy", "abc", 3));
+    g_free(make_file("tree/out/study.json", "{}", 2));
+    g_autofree char *again = limn_sha256_tree(tree, &size, NULL, &error);
+    g_assert_cmpstr(again, ==, expected);
+    g_assert_cmpuint(size, ==, 9);
+    // The root itself may be one: a trained model is.
+    g_autofree char *inside = limn_sha256_tree(study, &size, NULL, &error);
+    g_assert_no_error(error);
+    g_assert_cmpuint(size, ==, 5);
+
     g_assert_null(limn_sha256_tree("/nonexistent", NULL, NULL, &error));
     g_assert_error(error, LIMN_ERROR, LIMN_ERROR_IO);
 }
