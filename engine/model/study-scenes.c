@@ -191,6 +191,12 @@ load_drawings(LimnRun *run, GError **error)
 {
     const char *const *icons = limn_run_get_input_list(run, "icons");
     if (icons == NULL || icons[0] == NULL) {
+        if (limn_run_get_input(run, "concepts") != NULL) {
+            g_set_error(error, LIMN_ERROR, LIMN_ERROR_ARGUMENT,
+                        "concepts=: names the drawings of icon sets, and there are none "
+                        "(expected icons= as well)");
+            return NULL;
+        }
         return limn_drawings_new_shapes(error);
     }
     return limn_drawings_load_icons(icons, limn_run_get_input(run, "concepts"),

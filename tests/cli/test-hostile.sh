@@ -62,6 +62,33 @@ expect "its numbers in the place of an artifact" 2 'map.npy: is a file of the st
 expect "a figure in the place of the picture" 2 "p.png: is the input 'image'" figure open --out ./p.png
 expect "a figure beside them" 0 "" figure open --out open/figure.pdf
 
+# ---- the output inside an input; studies that somebody edited
+expect "a study inside its input" 0 "" run clip-classify image=pictures text=a text=b --out pictures/out
+expect "does not change the input" 0 "" run pictures/out/study.json --out pictures/again
+same_study "and gives the same" pictures/out pictures/again
+sed 's/"parameters"/"parameter"/' pictures/out/study.json >pictures/wrong.json
+expect "a misspelt member" 2 "wrong.json: parameter is no member of a study .did you mean 'parameters'" run pictures/wrong.json --out X
+expect "concepts of no icons" 2 'concepts=: .*icons=' run scenes count=1 concepts=p.png --out X
+
+# ---- checkpoints
+train=(clip-train steps=4 batch=2 size=16 patch=8 vision-width=8 vision-layers=1 vision-heads=1
+    vision-mlp=8 text-width=8 text-layers=1 text-heads=1 text-mlp=8 projection=4 merges=10
+    evaluate-count=2 evaluate-every=1 sampled-names=4 context=12)
+(ulimit -f 0; "$cli" run "${train[@]}" --out deep/er/X >stdout 2>stderr)
+is "a training that cannot write" 1 $?
+check "leaves no empty folders" test ! -e deep
+"$cli" run "${train[@]/steps=4/steps=100000}" --progress json --out busy >stdout 2>progress &
+slow=$!
+for _ in $(seq 300); do
+    ls .limn-work-*/last.safetensors >/dev/null 2>&1 && break
+    sleep 0.1
+done
+expect "a second run into the same folder" 1 'busy: is being written by another run' run "${train[@]}" --out busy
+kill -KILL $slow
+wait $slow 2>/dev/null
+expect "settings that changed" 4 'last.safetensors: ' run "${train[@]}" rate=0.5 --resume --out busy
+expect "anew instead" 0 ".*" run "${train[@]}" --out busy
+
 check "nothing refused was written" test ! -e X -a ! -e X.pdf
 nothing_left "nothing temporary is left" .
 finish
