@@ -112,11 +112,11 @@ update_states(LimnWindow *window, LimnDocument *doc)
 void
 limn_actions_update(LimnWindow *window)
 {
-    static const char *const with_study[] = {"duplicate-study", "delete-study",
-                                             "rename-study", "panes", NULL};
-    static const char *const with_live[] = {
-        "focus-prompt", "add-prompt",  "load-prompts", "grid",
-        "shared-scale", "explain-now", "fill-grid",    NULL};
+    static const char *const with_study[] = {
+        "duplicate-study", "delete-study", "rename-study", "panes", "shared-scale", NULL};
+    static const char *const with_prompts[] = {"focus-prompt", "add-prompt",
+                                               "load-prompts", NULL};
+    static const char *const with_live[] = {"grid", "explain-now", "fill-grid", NULL};
     static const char *const with_picture[] = {
         "fit",       "one-to-one", "zoom-in", "zoom-out",  "tool", "toggle-tool",
         "load-mask", "copy",       "export",  "next-pane", NULL};
@@ -130,6 +130,7 @@ limn_actions_update(LimnWindow *window)
 
     enable(window, doc != NULL, with_study);
     enable(window, live, with_live);
+    enable(window, doc && limn_document_has_prompts(doc), with_prompts);
     enable(window, shows, with_picture);
     enable(window, doc && limn_document_get_operation(doc) && !limn_document_get_job(doc),
            (const char *[]){"run", NULL});

@@ -182,6 +182,23 @@ limn_document_is_live_capable(LimnDocument *self)
 }
 
 gboolean
+limn_document_has_prompts(LimnDocument *self)
+{
+    const LimnOperation *operation = limn_document_get_operation(self);
+    const LimnInput *text =
+        operation ? limn_operation_find_input(operation, "text") : NULL;
+    const GPtrArray *inputs = self->study->data.inputs;
+
+    if (!text || text->type != LIMN_INPUT_TEXT)
+        return FALSE;
+    for (const LimnInput *other = operation->inputs; text->one_of && other->name; other++)
+        if (other != text && g_strcmp0(other->one_of, text->one_of) == 0 &&
+            limn_pairs_get(inputs, other->name))
+            return FALSE; // another way to give them was chosen
+    return TRUE;
+}
+
+gboolean
 limn_document_is_live(LimnDocument *self)
 {
     return self->study->view.live && limn_document_is_live_capable(self);

@@ -54,6 +54,8 @@ void limn_document_view_changed(LimnDocument *doc);
 // picture (not with tensors or token files).
 gboolean limn_document_is_live_capable(LimnDocument *doc);
 gboolean limn_document_is_live(LimnDocument *doc); // and the user wants it
+// TRUE when the operation takes sentences and they come from the study's list.
+gboolean limn_document_has_prompts(LimnDocument *doc);
 // "" for the built-in model. Returns: (transfer full)
 char *limn_document_dup_model(LimnDocument *doc);
 const char *limn_document_get_prompt(LimnDocument *doc, guint index); // "" beyond the end

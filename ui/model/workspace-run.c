@@ -30,12 +30,12 @@ set_inputs(LimnStudy *study, const LimnStudyData *data, GError **error)
 
 // Sentences become the input "text", unless texts come from elsewhere.
 static gboolean
-set_prompts(LimnStudy *study, const LimnStudyData *data, GError **error)
+set_prompts(LimnStudy *study, LimnDocument *doc, GError **error)
 {
+    const LimnStudyData *data = limn_document_get_data(doc);
     const LimnInput *text = limn_operation_find_input(study->operation, "text");
 
-    if (!text || text->type != LIMN_INPUT_TEXT || limn_pairs_get(data->inputs, "texts") ||
-        limn_pairs_get(data->inputs, "tokens") || limn_pairs_get(data->inputs, "text"))
+    if (!limn_document_has_prompts(doc))
         return TRUE;
     for (guint i = 0; i < data->prompts->len; i++) {
         const char *prompt = data->prompts->pdata[i];
@@ -75,7 +75,7 @@ limn_document_make_study(LimnDocument *doc, GError **error)
     }
     study = limn_study_new(operation);
     study->seed = data->seed;
-    if (!set_inputs(study, data, error) || !set_prompts(study, data, error) ||
+    if (!set_inputs(study, data, error) || !set_prompts(study, doc, error) ||
         !set_parameters(study, data, error) || !limn_study_validate(study, error))
         return NULL;
     return g_steal_pointer(&study);

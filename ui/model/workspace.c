@@ -513,6 +513,8 @@ limn_workspace_new_study(LimnWorkspace *self, const char *operation_id)
         for (guint i = 0; has_input(operation, "text") && i < data->prompts->len; i++)
             g_ptr_array_add(study->data.prompts, g_strdup(data->prompts->pdata[i]));
     }
+    if (limn_pairs_get(study->data.inputs, "image"))
+        study->data.title = title_from_path(limn_pairs_get(study->data.inputs, "image"));
     if (operation && limn_operation_find_parameter(operation, "method")) {
         const LimnParameter *parameter =
             limn_operation_find_parameter(operation, "method");

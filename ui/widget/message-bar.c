@@ -7,6 +7,7 @@
 
 #define INFO_SECONDS 8
 #define MAX_WAITING 20
+#define MAX_LINES 12
 
 typedef struct {
     LimnMessageKind kind;
@@ -15,7 +16,7 @@ typedef struct {
 
 struct _LimnMessageBar {
     GtkWidget parent_instance;
-    GtkWidget *revealer, *box, *icon, *label, *scroller, *button, *count;
+    GtkWidget *revealer, *box, *icon, *label, *button, *count;
     GQueue waiting; // newest first; the head is on screen
     guint timeout;
 };
@@ -82,25 +83,18 @@ limn_message_bar_init(LimnMessageBar *self)
     self->box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12);
     self->icon = gtk_image_new();
     self->label = gtk_label_new(NULL);
-    self->scroller = gtk_scrolled_window_new();
     self->count = gtk_label_new(NULL);
     self->button = gtk_button_new();
     gtk_widget_add_css_class(self->box, "limn-message");
-    gtk_widget_set_valign(self->icon, GTK_ALIGN_START);
     gtk_label_set_wrap(GTK_LABEL(self->label), TRUE);
     gtk_label_set_wrap_mode(GTK_LABEL(self->label), PANGO_WRAP_WORD_CHAR);
     gtk_label_set_natural_wrap_mode(GTK_LABEL(self->label), GTK_NATURAL_WRAP_NONE);
     gtk_label_set_xalign(GTK_LABEL(self->label), 0);
     gtk_label_set_selectable(GTK_LABEL(self->label), TRUE);
     gtk_widget_set_focusable(self->label, FALSE);
-    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(self->scroller), GTK_POLICY_NEVER,
-                                   GTK_POLICY_AUTOMATIC);
-    gtk_scrolled_window_set_max_content_height(GTK_SCROLLED_WINDOW(self->scroller), 120);
-    gtk_scrolled_window_set_propagate_natural_height(GTK_SCROLLED_WINDOW(self->scroller),
-                                                     TRUE);
-    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(self->scroller), self->label);
-    gtk_widget_set_hexpand(self->scroller, TRUE);
-    gtk_widget_set_valign(self->scroller, GTK_ALIGN_CENTER);
+    gtk_label_set_lines(GTK_LABEL(self->label), MAX_LINES);
+    gtk_label_set_ellipsize(GTK_LABEL(self->label), PANGO_ELLIPSIZE_END);
+    gtk_widget_set_hexpand(self->label, TRUE);
     gtk_widget_add_css_class(self->count, "dim-label");
     gtk_widget_set_valign(self->button, GTK_ALIGN_CENTER);
     gtk_widget_set_valign(close, GTK_ALIGN_CENTER);
@@ -110,7 +104,7 @@ limn_message_bar_init(LimnMessageBar *self)
                                    _("Close the message"), -1);
     g_signal_connect(close, "clicked", G_CALLBACK(close_clicked), self);
     gtk_box_append(GTK_BOX(self->box), self->icon);
-    gtk_box_append(GTK_BOX(self->box), self->scroller);
+    gtk_box_append(GTK_BOX(self->box), self->label);
     gtk_box_append(GTK_BOX(self->box), self->count);
     gtk_box_append(GTK_BOX(self->box), self->button);
     gtk_box_append(GTK_BOX(self->box), close);
@@ -160,6 +154,7 @@ update(LimnMessageBar *self)
     gtk_widget_add_css_class(self->box, classes[message->kind]);
     gtk_image_set_from_icon_name(GTK_IMAGE(self->icon), icons[message->kind]);
     gtk_label_set_text(GTK_LABEL(self->label), message->text);
+    gtk_widget_set_tooltip_text(self->label, message->text);
     gtk_widget_set_visible(self->button, has_button);
     if (has_button) {
         gtk_button_set_label(GTK_BUTTON(self->button), message->label);

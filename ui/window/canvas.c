@@ -152,11 +152,12 @@ sync_sentence(LimnCanvas *self, gboolean live)
     guint prompt = limn_document_get_data(self->doc)->panes[active].prompt;
     const char *text = limn_document_get_prompt(self->doc, prompt);
 
-    gtk_widget_set_visible(self->sentence, live);
+    gtk_widget_set_visible(self->sentence, limn_document_has_prompts(self->doc));
     // the entry is left alone while it says the same, so that the cursor stays
     if (!g_str_equal(gtk_editable_get_text(GTK_EDITABLE(self->entry)), text))
         gtk_editable_set_text(GTK_EDITABLE(self->entry), text);
-    gtk_widget_set_visible(self->explain, !limn_document_get_view(self->doc)->live);
+    gtk_widget_set_visible(self->explain,
+                           live && !limn_document_get_view(self->doc)->live);
 }
 
 static void
