@@ -287,6 +287,7 @@ test_json_changed(void)
     test_expect(&error, LIMN_ERROR_MISMATCH, "a.png", "'image' changed", "expected",
                 NULL);
     g_autoptr(LimnStudy) unverified = limn_study_load(path, FALSE, NULL, &error);
+    g_assert_nonnull(unverified);
     g_assert_no_error(error);
     g_assert_cmpint(g_unlink(image), ==, 0);
     g_assert_null(limn_study_load(path, TRUE, NULL, &error));
