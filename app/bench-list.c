@@ -5,12 +5,8 @@
 #include "app/cli.h"
 
 static const LimnBenchmark *const benchmarks[] = {
-    &limn_bench_clip_image,
-    &limn_bench_explain_text,
-    &limn_bench_open_model,
-    &limn_bench_gemm_small,
-    &limn_bench_elastic_net,
-    NULL,
+    &limn_bench_clip_image, &limn_bench_explain_text, &limn_bench_open_model,
+    &limn_bench_gemm_small, &limn_bench_elastic_net,  NULL,
 };
 
 int

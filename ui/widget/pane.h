@@ -4,7 +4,8 @@
 // One pane of the canvas: a head with what it shows (method and sentence, or artifact
 // and item), a note when something is to be said about it, and the view.
 //
-// Signals: "activated"; "probed" (int row, int col, char *text) for the status line: patch
+// Signals: "activated"; "probed" (int row, int col, char *text) for the status line:
+// patch
 // (-1 outside) and what the picture has there, "" when the pointer is away.
 
 #include "ui/model/document.h"

@@ -8,8 +8,8 @@ struct _LimnWindow {
     GtkApplicationWindow parent_instance;
     LimnWorkspace *ws;
     // from the template
-    GtkWidget *header, *title, *subtitle, *library_button, *open_button, *undo_button, *recent_button,
-        *redo_button, *menu_button, *panel_button, *export_button;
+    GtkWidget *header, *title, *subtitle, *library_button, *open_button, *undo_button,
+        *recent_button, *redo_button, *menu_button, *panel_button, *export_button;
     LimnMessageBar *messages;
     GtkWidget *outer, *inner, *pages, *bottom;
     // made in code
