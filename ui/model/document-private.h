@@ -25,6 +25,7 @@ struct _LimnDocument {
     char *override_text[LIMN_MAX_PANES], *override_title[LIMN_MAX_PANES];
     int query_row[LIMN_MAX_PANES], query_col[LIMN_MAX_PANES];
     GHashTable *scores; // text -> LimnLiveResult
+    guint scores_idle;  // many scores come at once: told together
     char *live_error;
 
     // run

@@ -32,6 +32,7 @@ limn_document_dispose(GObject *object)
     LimnDocument *self = LIMN_DOCUMENT(object);
 
     limn_document_cancel_loads(self);
+    g_clear_handle_id(&self->scores_idle, g_source_remove);
     drop_results(self);
     g_clear_object(&self->camera);
     g_clear_object(&self->items);
@@ -274,6 +275,16 @@ limn_document_get_result(LimnDocument *self, guint pane)
     return self->results[pane];
 }
 
+static gboolean
+scores_changed(gpointer user_data)
+{
+    LimnDocument *self = user_data;
+
+    self->scores_idle = 0;
+    limn_document_emit(self, LIMN_DOCUMENT_RESULTS_CHANGED);
+    return G_SOURCE_REMOVE;
+}
+
 // Results of a method that the pane shows no longer are dropped; an older sentence of
 // the same method may be shown until the newest one comes.
 gboolean
@@ -284,7 +295,8 @@ limn_document_take_result(LimnDocument *self, LimnLiveResult *result)
     if (result->key >= LIMN_LIVE_SCORE_KEY) {
         g_hash_table_replace(self->scores, g_strdup(result->text),
                              limn_live_result_ref(result));
-        limn_document_emit(self, LIMN_DOCUMENT_RESULTS_CHANGED);
+        if (!self->scores_idle)
+            self->scores_idle = g_idle_add(scores_changed, self);
         return TRUE;
     }
     if (pane >= self->study->data.n_panes ||

@@ -28,6 +28,7 @@ limn_live_request_new(const char *model, LimnImage *image, LimnPreprocessMode mo
     self->threads = 1;
     self->items = g_ptr_array_new_with_free_func(item_free);
     self->prompts = g_ptr_array_new_with_free_func(g_free);
+    self->scored = g_ptr_array_new(); // belong to the prompts
     return self;
 }
 
@@ -46,6 +47,7 @@ limn_live_request_unref(LimnLiveRequest *self)
     g_free(self->model);
     limn_image_unref(self->image);
     g_ptr_array_unref(self->items);
+    g_ptr_array_unref(self->scored);
     g_ptr_array_unref(self->prompts);
     g_free(self);
 }
@@ -67,9 +69,13 @@ limn_live_request_add(LimnLiveRequest *self, guint key, const LimnExplainOptions
 }
 
 void
-limn_live_request_add_prompt(LimnLiveRequest *self, const char *text)
+limn_live_request_add_prompt(LimnLiveRequest *self, const char *text, gboolean score)
 {
-    g_ptr_array_add(self->prompts, g_strdup(text));
+    char *copy = g_strdup(text);
+
+    g_ptr_array_add(self->prompts, copy);
+    if (score)
+        g_ptr_array_add(self->scored, copy);
 }
 
 LimnLiveResult *

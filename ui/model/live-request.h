@@ -31,7 +31,8 @@ typedef struct {
     int keep_limit;
     int threads;
     GPtrArray *items;   // LimnLiveItem, most urgent first
-    GPtrArray *prompts; // char *: scored together; CLIP Surgery needs them all
+    GPtrArray *prompts; // char *, all sentences: CLIP Surgery compares among them
+    GPtrArray *scored;  // char *: those whose score is wanted
 } LimnLiveRequest;
 
 LimnLiveRequest *limn_live_request_new(const char *model, LimnImage *image,
@@ -43,9 +44,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LimnLiveRequest, limn_live_request_unref)
 LimnLiveItem *limn_live_request_add(LimnLiveRequest *request, guint key,
                                     const LimnExplainOptions *options, LimnSide side,
                                     const char *text);
-void limn_live_request_add_prompt(LimnLiveRequest *request, const char *text);
+void limn_live_request_add_prompt(LimnLiveRequest *request, const char *text,
+                                  gboolean score);
 
-// Key of results that carry the score of prompt i only.
+// Key of results that carry the score of their text only.
 #define LIMN_LIVE_SCORE_KEY 0x40000000u
 
 typedef struct {

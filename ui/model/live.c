@@ -382,7 +382,7 @@ static gboolean
 run_score(LimnLive *self, Entry *entry, const LimnLiveRequest *request, guint index,
           LimnJob *job)
 {
-    const char *text = request->prompts->pdata[index];
+    const char *text = request->scored->pdata[index];
     const Score *score = g_hash_table_lookup(entry->scores, text);
     LimnLiveResult *result;
 
@@ -400,7 +400,7 @@ run_score(LimnLive *self, Entry *entry, const LimnLiveRequest *request, guint in
         score = g_hash_table_lookup(entry->scores, text);
     }
     result = limn_live_result_new(request, NULL);
-    result->key = LIMN_LIVE_SCORE_KEY + index;
+    result->key = LIMN_LIVE_SCORE_KEY;
     result->text = g_strdup(text);
     result->cosine = score->cosine;
     result->logit = score->logit;
@@ -425,7 +425,7 @@ run_request(LimnLive *self, const LimnLiveRequest *request, LimnJob *job, GError
             if (!limn_job_check(job, error) || !run_item(self, entry, request, item, job))
                 return FALSE;
         }
-        for (guint i = 0; !slow && i < request->prompts->len; i++)
+        for (guint i = 0; !slow && i < request->scored->len; i++)
             if (!limn_job_check(job, error) || !run_score(self, entry, request, i, job))
                 return FALSE;
     }

@@ -107,9 +107,14 @@ make_request(LimnDocument *doc, const LimnLiveSettings *settings)
 
     request->tag = doc;
     request->threads = limn_settings_get_job_threads();
-    for (guint i = 0; i < data->prompts->len; i++)
+    for (guint i = 0; i < data->prompts->len; i++) {
+        double cosine, logit;
+
         if (!is_blank(data->prompts->pdata[i]))
-            limn_live_request_add_prompt(request, data->prompts->pdata[i]);
+            limn_live_request_add_prompt(
+                request, data->prompts->pdata[i],
+                !limn_document_get_score(doc, i, &cosine, &logit));
+    }
     return request;
 }
 
@@ -159,19 +164,6 @@ postpone_slow(LimnWorkspace *self, LimnLiveRequest *request)
     }
 }
 
-static gboolean
-all_scored(LimnDocument *doc)
-{
-    const LimnStudyData *data = limn_document_get_data(doc);
-    double cosine, logit;
-
-    for (guint i = 0; i < data->prompts->len; i++)
-        if (!is_blank(data->prompts->pdata[i]) &&
-            !limn_document_get_score(doc, i, &cosine, &logit))
-            return FALSE;
-    return TRUE;
-}
-
 static void
 set_busy(LimnWorkspace *self, gboolean busy)
 {
@@ -194,7 +186,7 @@ submit(LimnWorkspace *self)
     self->explain_once = FALSE;
     request = make_live_request(doc);
     postpone_slow(self, request);
-    if (request->items->len == 0 && all_scored(doc)) {
+    if (request->items->len == 0 && request->scored->len == 0) {
         limn_live_request_unref(request);
         limn_document_set_live_error(doc, NULL); // what is wanted is on screen
         return;
@@ -312,7 +304,7 @@ limn_workspace_live_stop(LimnWorkspace *self)
 // ---- the method grid
 
 gboolean
-limn_workspace_fill_grid(LimnWorkspace *self, LimnDocument *doc,
+limn_workspace_fill_grid(LimnWorkspace *self, LimnDocument *doc, guint n_rows,
                          const LimnExplainMethod *methods, guint n_methods)
 {
     const LimnStudyData *data = limn_document_get_data(doc);
@@ -323,7 +315,7 @@ limn_workspace_fill_grid(LimnWorkspace *self, LimnDocument *doc,
         return FALSE;
     limn_live_settings_read(doc, &settings);
     request = make_request(doc, &settings);
-    for (guint row = 0; row < data->prompts->len; row++) {
+    for (guint row = 0; row < MIN(n_rows, data->prompts->len); row++) {
         for (guint column = 0; column < n_methods; column++) {
             LimnExplainOptions options = settings.options;
 

@@ -84,7 +84,7 @@ gboolean limn_workspace_get_live_progress(LimnWorkspace *ws, double *fraction,
                                           const char **message);
 // Fills rows x columns; key of a cell = LIMN_GRID_KEY + row * columns + column.
 #define LIMN_GRID_KEY 0x10000u
-gboolean limn_workspace_fill_grid(LimnWorkspace *ws, LimnDocument *doc,
+gboolean limn_workspace_fill_grid(LimnWorkspace *ws, LimnDocument *doc, guint n_rows,
                                   const LimnExplainMethod *methods, guint n_methods);
 void limn_workspace_cancel_grid(LimnWorkspace *ws);
 

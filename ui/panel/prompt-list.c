@@ -10,10 +10,12 @@
 #include <glib/gi18n-lib.h>
 #include <math.h>
 
+#define MAX_ROWS 200 // a list of a thousand classes would only be slow
+
 struct _LimnPromptList {
     GtkWidget parent_instance;
     LimnDocument *doc;
-    GtkWidget *box, *list;
+    GtkWidget *box, *list, *more;
     gboolean syncing;
 };
 
@@ -75,6 +77,8 @@ limn_prompt_list_init(LimnPromptList *self)
     g_signal_connect(self->list, "row-selected", G_CALLBACK(row_selected), self);
     g_signal_connect(self->list, "row-activated", G_CALLBACK(row_activated), self);
     gtk_box_append(GTK_BOX(self->box), self->list);
+    self->more = limn_label_new(NULL, "caption", TRUE);
+    gtk_box_append(GTK_BOX(self->box), self->more);
     gtk_widget_set_parent(self->box, GTK_WIDGET(self));
 }
 
@@ -139,34 +143,36 @@ logits_of(LimnDocument *doc, gboolean *complete)
     return logits;
 }
 
-gboolean
-limn_prompt_list_get_probability(LimnDocument *doc, guint prompt, double *value)
+double *
+limn_document_dup_probabilities(LimnDocument *doc)
 {
-    guint n = limn_document_get_data(doc)->prompts->len;
     gboolean complete;
-    g_autofree double *logits = logits_of(doc, &complete);
+    double *logits = logits_of(doc, &complete);
 
-    if (!complete || prompt >= n || isnan(logits[prompt]))
-        return FALSE;
-    limn_softmax(logits, n, logits);
-    *value = logits[prompt];
-    return TRUE;
+    if (!complete) {
+        g_free(logits);
+        return NULL;
+    }
+    limn_softmax(logits, limn_document_get_data(doc)->prompts->len, logits);
+    return logits;
 }
 
 static void
-show_row(LimnPromptList *self, GtkListBoxRow *row, guint index, gboolean single)
+show_row(LimnPromptList *self, GtkListBoxRow *row, guint index,
+         const double *probabilities)
 {
     const RowParts *parts = g_object_get_data(G_OBJECT(row), "limn-parts");
     const char *text = limn_document_get_prompt(self->doc, index);
-    double cosine, logit, probability;
+    gboolean single = limn_document_get_data(self->doc)->prompts->len == 1;
+    double cosine, logit;
     g_autofree char *cosine_text = NULL;
     g_autofree char *probability_text = NULL;
     g_autofree char *name = NULL;
 
     if (*text && limn_document_get_score(self->doc, index, &cosine, &logit))
         cosine_text = limn_format_fixed(cosine, 3);
-    if (!single && limn_prompt_list_get_probability(self->doc, index, &probability)) {
-        g_autofree char *percent = limn_format_fixed(probability * 100, 1);
+    if (!single && probabilities && !isnan(probabilities[index])) {
+        g_autofree char *percent = limn_format_fixed(probabilities[index] * 100, 1);
 
         probability_text = g_strdup_printf("%s %%", percent);
     }
@@ -184,27 +190,49 @@ show_row(LimnPromptList *self, GtkListBoxRow *row, guint index, gboolean single)
     limn_set_name(GTK_WIDGET(row), name, FALSE);
 }
 
+static guint
+sync_row_count(LimnPromptList *self, guint wanted)
+{
+    GtkListBox *list = GTK_LIST_BOX(self->list);
+    guint n = 0;
+
+    while (gtk_list_box_get_row_at_index(list, (int) n))
+        n++;
+    for (; n < wanted; n++)
+        append_row(self);
+    while (n > wanted)
+        gtk_list_box_remove(list,
+                            GTK_WIDGET(gtk_list_box_get_row_at_index(list, (int) --n)));
+    return n;
+}
+
 void
 limn_prompt_list_sync(LimnPromptList *self)
 {
     const LimnStudyData *data = limn_document_get_data(self->doc);
     GtkListBox *list = GTK_LIST_BOX(self->list);
-    guint active = limn_document_get_view(self->doc)->active, n = 0;
+    guint active = limn_document_get_view(self->doc)->active;
+    guint shown = MIN(data->prompts->len, MAX_ROWS), n;
+    g_autofree double *probabilities = limn_document_dup_probabilities(self->doc);
+    g_autofree char *more = NULL;
     GtkListBoxRow *row;
 
     self->syncing = TRUE;
-    while (gtk_list_box_get_row_at_index(list, (int) n))
-        n++;
-    for (; n < data->prompts->len; n++)
-        append_row(self);
-    while (n > data->prompts->len)
-        gtk_list_box_remove(list,
-                            GTK_WIDGET(gtk_list_box_get_row_at_index(list, (int) --n)));
+    n = sync_row_count(self, shown);
     for (guint i = 0; i < n; i++)
-        show_row(self, gtk_list_box_get_row_at_index(list, (int) i), i, n == 1);
+        show_row(self, gtk_list_box_get_row_at_index(list, (int) i), i, probabilities);
     row = gtk_list_box_get_row_at_index(list, (int) data->panes[active].prompt);
     if (row)
         gtk_list_box_select_row(list, row);
+    else
+        gtk_list_box_unselect_all(list);
+    if (data->prompts->len > shown)
+        more = g_strdup_printf(ngettext("and %u more; choose it in the pane",
+                                        "and %u more; choose them in the pane",
+                                        data->prompts->len - shown),
+                               data->prompts->len - shown);
+    gtk_label_set_text(GTK_LABEL(self->more), more ? more : "");
+    gtk_widget_set_visible(self->more, more != NULL);
     self->syncing = FALSE;
 }
 

@@ -12,5 +12,6 @@ G_DECLARE_FINAL_TYPE(LimnPromptList, limn_prompt_list, LIMN, PROMPT_LIST, GtkWid
 
 GtkWidget *limn_prompt_list_new(LimnDocument *doc);
 void limn_prompt_list_sync(LimnPromptList *list);
-// FALSE until every sentence has a score. Probabilities over all sentences.
-gboolean limn_prompt_list_get_probability(LimnDocument *doc, guint prompt, double *value);
+// Probabilities over all sentences; NULL until every sentence has a score (NAN for empty
+// ones). Returns: (transfer full)
+double *limn_document_dup_probabilities(LimnDocument *doc);

@@ -91,7 +91,8 @@ add_live_numbers(LimnStudyResults *self, LimnNumberList *list)
     const LimnStudyData *data = limn_document_get_data(self->doc);
     const LimnLiveResult *result = limn_document_get_result(self->doc, active);
     const LimnExplanation *explanation;
-    double probability;
+    g_autofree double *probabilities = limn_document_dup_probabilities(self->doc);
+    guint prompt = data->panes[active].prompt;
 
     if (!result || result->error || !*limn_document_get_pane_text(self->doc, active))
         return;
@@ -100,10 +101,9 @@ add_live_numbers(LimnStudyResults *self, LimnNumberList *list)
                          _("Between sentence and picture, by the model as it is"));
     limn_number_list_add(list, _("Logit"), explanation->logit,
                          _("Cosine times the model's temperature"));
-    if (!limn_document_get_override(self->doc, active) &&
-        limn_prompt_list_get_probability(self->doc, data->panes[active].prompt,
-                                         &probability))
-        limn_number_list_add(list, _("Probability"), probability,
+    if (!limn_document_get_override(self->doc, active) && probabilities &&
+        !isnan(probabilities[prompt]))
+        limn_number_list_add(list, _("Probability"), probabilities[prompt],
                              _("Among the sentences of the study"));
     if (fabs(explanation->mode_score - explanation->cosine) > 1e-6)
         limn_number_list_add(list, _("Explained score"), explanation->mode_score,

@@ -13,6 +13,7 @@
 #include <glib/gi18n-lib.h>
 
 #define SMALL_PICTURE 256
+#define MAX_ROWS 50 // sentences; what is beyond is said
 
 typedef enum { SCALE_METHOD, SCALE_ALL, SCALE_CELL } GridScale;
 
@@ -20,7 +21,7 @@ struct _LimnGridPage {
     GtkWidget parent_instance;
     LimnWorkspace *ws;
     LimnDocument *doc;
-    GtkWidget *box, *grid, *fill, *cancel, *export, *progress, *scale, *empty, *scroller;
+    GtkWidget *box, *grid, *fill, *cancel, *export, *progress, *scale, *rest;
     GtkWidget *checks[LIMN_EXPLAIN_N_METHODS];
     gboolean syncing, filling;
     // what the cells show
@@ -207,7 +208,7 @@ used_prompts(LimnDocument *doc)
     const GPtrArray *prompts = limn_document_get_data(doc)->prompts;
     g_autoptr(GStrvBuilder) used = g_strv_builder_new();
 
-    for (guint i = 0; i < prompts->len; i++)
+    for (guint i = 0; i < MIN(prompts->len, MAX_ROWS); i++)
         g_strv_builder_add(used, prompts->pdata[i]);
     return g_strv_builder_end(used);
 }
@@ -318,6 +319,9 @@ update(LimnGridPage *self)
     gtk_progress_bar_set_fraction(GTK_PROGRESS_BAR(self->progress),
                                   n ? (double) known / n : 0);
     gtk_progress_bar_set_text(GTK_PROGRESS_BAR(self->progress), text);
+    gtk_widget_set_visible(self->rest,
+                           self->doc && limn_document_get_data(self->doc)->prompts->len >
+                                            MAX_ROWS);
     gtk_widget_set_sensitive(self->export, known > 0 && !self->filling);
     gtk_widget_set_sensitive(
         self->fill,
@@ -373,7 +377,8 @@ limn_grid_page_fill(LimnGridPage *self)
             limn_grid_cell_set_empty(self->cells->pdata[i]);
     }
     self->filling =
-        limn_workspace_fill_grid(self->ws, self->doc, self->methods, self->n_methods);
+        limn_workspace_fill_grid(self->ws, self->doc, g_strv_length(self->prompts),
+                                 self->methods, self->n_methods);
     if (!self->filling)
         for (guint i = 0; i < self->cells->len; i++)
             limn_grid_cell_set_empty(self->cells->pdata[i]);
@@ -509,6 +514,10 @@ limn_grid_page_init(LimnGridPage *self)
     gtk_widget_set_valign(self->grid, GTK_ALIGN_START);
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroller), self->grid);
     gtk_widget_set_vexpand(scroller, TRUE);
+    self->rest =
+        limn_label_new(_("Only the first sentences are shown here."), "caption", FALSE);
+    gtk_widget_add_css_class(self->rest, "limn-family");
+    gtk_box_append(GTK_BOX(self->box), self->rest);
     gtk_box_append(GTK_BOX(self->box), scroller);
     gtk_widget_set_parent(self->box, GTK_WIDGET(self));
 }

@@ -298,6 +298,36 @@ test_long_text(void)
     fixture_stop(&fixture);
 }
 
+// A list of a thousand sentences: typing in one of them costs one map, not a thousand.
+static void
+test_many_prompts(void)
+{
+    g_autofree char *path = fixture_sample("dog-and-car.png");
+    g_auto(GStrv) texts = g_new0(char *, 1001);
+    LimnDocument *doc;
+    Fixture fixture;
+    double cosine, logit;
+
+    for (int i = 0; i < 1000; i++)
+        texts[i] = g_strdup_printf("a thing number %d", i);
+    fixture_start(&fixture);
+    doc = fixture_open(&fixture, path);
+    limn_document_set_prompts(doc, (const char *const *) texts);
+    fixture_settle(&fixture);
+    fixture_idle(100);
+    for (guint i = 0; i < 1000; i++)
+        g_assert_true(limn_document_get_score(doc, i, &cosine, &logit));
+    limn_document_set_pane_prompt(doc, 0, 999);
+    fixture_type(&fixture, "!");
+    g_assert_cmpstr(limn_document_get_result(doc, 0)->text, ==, "a thing number 999!");
+    fixture_action(&fixture, "grid", NULL);
+    fixture_idle(50);
+    g_assert_cmpuint(
+        limn_grid_page_get_n_cells(LIMN_GRID_PAGE(limn_canvas_get_grid(fixture.canvas))),
+        <=, 50 * 11);
+    fixture_stop(&fixture);
+}
+
 static void
 test_region(void)
 {
@@ -350,6 +380,7 @@ main(int argc, char **argv)
     g_test_add_func("/window/live/word", test_word);
     g_test_add_func("/window/live/grid", test_grid);
     g_test_add_func("/hard/B46-long-text", test_long_text);
+    g_test_add_func("/window/live/many-prompts", test_many_prompts);
     g_test_add_func("/window/live/region", test_region);
     status = g_test_run();
     fixture_main_end();
