@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Picture, map and mask of one rectangle. Variants by HAS_PICTURE, HAS_MAP, HAS_MASK, LINEAR,
-// CONTOURS and DIM; formulas as in ui/gl/heatmap-paint.c. Output is opaque.
+// Picture, map and mask of one rectangle; formulas as in ui/gl/heatmap-paint.c. Variants by
+// HAS_PICTURE, HAS_ALPHA, HAS_MAP, ALL_FINITE, HAS_MASK, LINEAR, CONTOURS and DIM. Output is
+// opaque.
 
 uniform vec2 viewport;
 uniform vec3 background;
@@ -35,9 +36,11 @@ layout(location = 0) out vec4 colour;
 // Rising stripes, a quarter of a period of that many logical pixels wide.
 bool is_hatched(vec2 at, float logical)
 {
-    int period = max(int(logical * pixel_scale), 2);
+    // With floats: division of integers is slow where there is no GPU.
+    float period = max(floor(logical * pixel_scale), 2.0);
+    float along = floor(at.x) + floor(at.y);
 
-    return 4 * ((int(at.x) + int(at.y)) % period) < period;
+    return 4.0 * (along - period * floor(along / period)) < period;
 }
 
 // By the bits, because compilers may assume that there is no NaN.
@@ -51,15 +54,17 @@ bool is_nan(float value)
     return !is_finite(value) && (floatBitsToUint(value) & 0x007fffffu) != 0u;
 }
 
-#ifdef HAS_PICTURE
+#ifdef HAS_ALPHA
 float checker(vec2 at)
 {
-    int size = max(int(8.0 * pixel_scale), 1);
-    ivec2 square = ivec2(at) / size;
+    vec2 square = floor(floor(at) / max(floor(8.0 * pixel_scale), 1.0));
+    float sum = square.x + square.y;
 
-    return ((square.x + square.y) & 1) == 1 ? 0.62 : 0.78;
+    return sum - 2.0 * floor(sum / 2.0) > 0.5 ? 0.62 : 0.78;
 }
+#endif
 
+#ifdef HAS_PICTURE
 vec3 picture_colour(vec2 at)
 {
     vec2 texel = at * picture_place.xy + picture_place.zw - 0.5;
@@ -73,7 +78,10 @@ vec3 picture_colour(vec2 at)
     below = mix(texelFetch(picture, first + ivec2(0, 1), 0),
                 texelFetch(picture, first + ivec2(1, 1), 0), part.x);
     mixed = mix(above, below, part.y);
-    return mixed.rgb + (1.0 - mixed.a) * checker(at);
+#ifdef HAS_ALPHA
+    mixed.rgb += (1.0 - mixed.a) * checker(at);
+#endif
+    return mixed.rgb;
 }
 #endif
 
@@ -93,10 +101,15 @@ vec3 linear_value(vec2 texel, float nearest)
     vec4 values = vec4(texelFetch(map, first, 0).r, texelFetch(map, first + ivec2(1, 0), 0).r,
                        texelFetch(map, first + ivec2(0, 1), 0).r,
                        texelFetch(map, first + ivec2(1, 1), 0).r);
+    vec2 gradient = vec2(mix(values.y - values.x, values.w - values.z, part.y),
+                         mix(values.z - values.x, values.w - values.y, part.x));
+
+#ifdef ALL_FINITE
+    return vec3(dot(weights, values), gradient);
+#else
     bvec4 finite = bvec4(is_finite(values.x), is_finite(values.y), is_finite(values.z),
                          is_finite(values.w));
     float sum = 0.0, total = 0.0;
-    vec2 gradient = vec2(0.0);
 
     if (!is_finite(nearest))
         return vec3(nearest, 0.0, 0.0);
@@ -106,18 +119,18 @@ vec3 linear_value(vec2 texel, float nearest)
             total += weights[i];
         }
     }
-    if (all(finite))
-        gradient = vec2(mix(values.y - values.x, values.w - values.z, part.y),
-                        mix(values.z - values.x, values.w - values.y, part.x));
-    return vec3(total > 0.0 ? sum / total : nearest, gradient);
+    return vec3(total > 0.0 ? sum / total : nearest, all(finite) ? gradient : vec2(0.0));
+#endif
 }
 
 vec3 map_colour(float value, vec2 at)
 {
     float part;
 
+#ifndef ALL_FINITE
     if (is_nan(value))
         return nan_colour * (is_hatched(at, 8.0) ? 0.55 : 1.0);
+#endif
     if (range.y > range.x)
         part = clamp((value - range.x) / (range.y - range.x), 0.0, 1.0);
     else

@@ -3,6 +3,7 @@
 
 #include "ui/gl/gl-objects.h"
 
+#include <math.h>
 #include <string.h>
 
 // Variants of the shader.
@@ -13,7 +14,9 @@ enum {
     LINEAR = 1 << 3,
     CONTOURS = 1 << 4,
     DIM = 1 << 5,
-    N_VARIANTS = 1 << 6,
+    HAS_ALPHA = 1 << 6,
+    ALL_FINITE = 1 << 7,
+    N_VARIANTS = 1 << 8,
 };
 
 // Texture units.
@@ -35,7 +38,8 @@ typedef struct {
     GLuint id;
     gint64 bytes;
     gboolean preview;
-    guint frame; // last use
+    gboolean plain; // colours: opaque; floats: all finite
+    guint frame;    // last use
 } Texture;
 
 struct LimnHeatmapRenderer {
@@ -154,13 +158,29 @@ remove_old_textures(LimnHeatmapRenderer *renderer)
     }
 }
 
+// The common cases need less work per pixel.
+static gboolean
+is_plain(LimnPyramid *pyramid, const LimnTile *tile)
+{
+    const float *values = (const float *) tile->texels;
+    gsize n = (gsize) tile->width * tile->height;
+
+    if (!limn_pyramid_is_float(pyramid))
+        return limn_pyramid_is_opaque(pyramid);
+    for (gsize i = 0; i < n; i++)
+        if (!isfinite(values[i]))
+            return FALSE;
+    return TRUE;
+}
+
 // Fills a texture, a new one or one that held the preview: those keep their place in
 // memory, because rectangles of this frame may point to it.
 static Texture *
 upload(LimnHeatmapRenderer *renderer, Texture *texture, const Key *key,
        LimnTileStore *store, const LimnTile *tile)
 {
-    gboolean is_float = limn_pyramid_is_float(limn_tile_store_get_pyramid(store));
+    LimnPyramid *pyramid = limn_tile_store_get_pyramid(store);
+    gboolean is_float = limn_pyramid_is_float(pyramid);
 
     if (texture == NULL) {
         texture = g_new0(Texture, 1);
@@ -171,6 +191,7 @@ upload(LimnHeatmapRenderer *renderer, Texture *texture, const Key *key,
     renderer->bytes -= texture->bytes;
     texture->bytes = (gint64) tile->width * tile->height * 4;
     texture->preview = tile->preview;
+    texture->plain = is_plain(pyramid, tile);
     texture->id = limn_gl_texture_new(is_float, tile->width, tile->height, tile->texels);
     texture->frame = renderer->frame;
     renderer->bytes += texture->bytes;
@@ -246,6 +267,10 @@ get_program(LimnHeatmapRenderer *renderer, int variant, GError **error)
     defines = g_string_new(NULL);
     if (variant & HAS_PICTURE)
         g_string_append(defines, "#define HAS_PICTURE\n");
+    if (variant & HAS_ALPHA)
+        g_string_append(defines, "#define HAS_ALPHA\n");
+    if (variant & ALL_FINITE)
+        g_string_append(defines, "#define ALL_FINITE\n");
     if (variant & HAS_MAP)
         g_string_append(defines, "#define HAS_MAP\n");
     if (variant & HAS_MASK)
@@ -307,14 +332,17 @@ begin_program(LimnHeatmapRenderer *renderer, Program *program,
 static int
 cell_variant(const LimnHeatmapCell *cell, const LimnHeatmapStyle *style)
 {
+    const Texture *picture = cell->layers[LIMN_LAYER_PICTURE].handle;
+    const Texture *map = cell->layers[LIMN_LAYER_MAP].handle;
     int variant = 0;
 
-    if (cell->layers[LIMN_LAYER_PICTURE].handle != NULL)
-        variant |= HAS_PICTURE;
+    if (picture != NULL)
+        variant |= HAS_PICTURE | (picture->plain ? 0 : HAS_ALPHA);
     if (cell->layers[LIMN_LAYER_MASK].handle != NULL)
         variant |= HAS_MASK;
-    if (cell->layers[LIMN_LAYER_MAP].handle != NULL)
-        variant |= HAS_MAP | (style->bilinear ? LINEAR : 0) |
+    if (map != NULL)
+        variant |= HAS_MAP | (map->plain ? ALL_FINITE : 0) |
+                   (style->bilinear ? LINEAR : 0) |
                    (style->n_contours > 0 ? CONTOURS : 0);
     else if (style->dim_outside)
         variant |= DIM;
