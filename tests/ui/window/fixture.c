@@ -157,9 +157,10 @@ fixture_document(Fixture *fixture)
 typedef struct {
     Fixture *fixture;
     gint64 quiet_since;
+    guint turns; // of the main loop since then: on a slow machine one may take long
 } Quiet;
 
-// Quiet for a tenth of a second.
+// Quiet for a tenth of a second and some turns of the main loop.
 static gboolean
 is_quiet(gpointer data)
 {
@@ -173,14 +174,15 @@ is_quiet(gpointer data)
         limn_live_is_busy(limn_workspace_get_live(fixture->ws)) ||
         limn_workspace_get_n_jobs(fixture->ws) > 0 ||
         (doc && limn_document_is_loading(doc)))
-        quiet->quiet_since = g_get_monotonic_time();
-    return g_get_monotonic_time() - quiet->quiet_since > G_TIME_SPAN_SECOND / 10;
+        *quiet = (Quiet){fixture, g_get_monotonic_time(), 0};
+    return ++quiet->turns > 20 &&
+           g_get_monotonic_time() - quiet->quiet_since > G_TIME_SPAN_SECOND / 10;
 }
 
 void
 fixture_settle(Fixture *fixture)
 {
-    Quiet quiet = {fixture, g_get_monotonic_time()};
+    Quiet quiet = {fixture, g_get_monotonic_time(), 0};
 
     fixture_wait(is_quiet, &quiet, "the work to end");
 }
