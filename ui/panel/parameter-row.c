@@ -10,7 +10,7 @@
 #include <glib/gi18n-lib.h>
 #include <math.h>
 
-#define CONTROL_WIDTH 126
+#define CONTROL_WIDTH 108
 
 struct _LimnParameterRow {
     GtkWidget parent_instance;

@@ -15,7 +15,7 @@
 #include <glib/gi18n-lib.h>
 
 #define LIBRARY_WIDTH 220
-#define PANEL_WIDTH 312
+#define PANEL_WIDTH 324
 
 G_DEFINE_FINAL_TYPE(LimnWindow, limn_window, GTK_TYPE_APPLICATION_WINDOW)
 

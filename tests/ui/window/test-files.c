@@ -242,12 +242,12 @@ test_odd_paths(void)
 static void
 test_folders(void)
 {
-    g_autofree char *good = copy_sample("desk.png", "album/a.png");
-    g_autofree char *zero = write_text("album/b.png", "");
-    g_autofree char *text = write_text("album/c.png", "this is text\n");
+    G_GNUC_UNUSED g_autofree char *good = copy_sample("desk.png", "album/a.png");
+    G_GNUC_UNUSED g_autofree char *zero = write_text("album/b.png", "");
+    G_GNUC_UNUSED g_autofree char *text = write_text("album/c.png", "this is text\n");
     g_autofree char *cut = copy_sample("night.png", "album/d.png");
     g_autofree char *dangling = in_home("album/e.jpg");
-    g_autofree char *last = copy_sample("music.png", "album/f.png");
+    G_GNUC_UNUSED g_autofree char *last = copy_sample("music.png", "album/f.png");
     g_autofree char *folder = in_home("album");
     g_autofree char *empty = in_home("empty");
     const char *paths[] = {empty, NULL};
