@@ -10,9 +10,6 @@
 #include "engine/base/parallel.h"
 #include "engine/model/clip-private.h"
 
-// Rows (tokens) that go through the tower together, about.
-#define GROUP_ROWS ((gsize) 4096)
-
 // ---- names
 
 static const char *const part_names[] = {"residual", "attention", "mlp"};
@@ -152,7 +149,7 @@ copy_maps(const LimnAttention *shape, const float *rows, gsize width, gint64 uni
     }
 }
 
-// ---- one batch through a tower
+// ---- through a tower
 
 typedef struct {
     LimnClip *clip;
@@ -251,7 +248,7 @@ record_batch(const Batch *b, float *x, LimnJob *job, GError **error)
     return b->record->embeddings == NULL || record_embeddings(b, tower, x, job, error);
 }
 
-// A record of the inputs from `first` on.
+// The part of a record that belongs to input `first`.
 static LimnRecord
 record_from(const LimnRecord *record, gsize first, gsize width, gsize embedding,
             gsize cells)
@@ -266,37 +263,51 @@ record_from(const LimnRecord *record, gsize first, gsize width, gsize embedding,
 
 // ---- pictures
 
+// Every input goes through the tower alone, several at a time: so its numbers do not
+// depend on which others are recorded.
+typedef struct {
+    LimnClip *clip;
+    const LimnLayer *layer;
+    LimnPooling pooling;
+    const LimnRecord *record;
+    gsize width;
+    LimnJob *job;
+    // pictures
+    const float *pixels;
+    int height, picture_width;
+    gsize cells;
+    // sentences: ids up to the end token
+    gint32 **ids;
+    gsize *lengths;
+} Inputs;
+
 static gboolean
-record_pictures(LimnClip *clip, const LimnLayer *layer, LimnPooling pooling,
-                const float *pixels, gsize n, int height, int width, gsize cells,
-                const LimnRecord *record, LimnJob *job, GError **error)
+record_picture(gsize i, gpointer data, GError **error)
 {
-    gsize rows = 1 + cells, columns = (gsize) clip->config.vision.width;
-    gsize plane = 3 * (gsize) height * (gsize) width;
-    g_autofree gsize *begin = g_new(gsize, n + 1);
-    g_autoptr(LimnFloats) x = limn_floats_new(n * rows, columns, error);
-    if (x == NULL) {
+    const Inputs *in = data;
+    gsize rows = 1 + in->cells, columns = (gsize) in->clip->config.vision.width;
+    gsize plane = 3 * (gsize) in->height * (gsize) in->picture_width;
+    const gsize begin[2] = {0, rows};
+    g_autoptr(LimnFloats) x = limn_floats_new(rows, columns, error);
+    if (x == NULL ||
+        !limn_clip_embed_pixels(in->clip, in->pixels + i * plane, in->height,
+                                in->picture_width, FALSE, x, in->job, error)) {
         return FALSE;
     }
-    for (gsize i = 0; i <= n; i++) {
-        begin[i] = i * rows;
-        if (i < n && !limn_clip_embed_pixels(clip, pixels + i * plane, height, width,
-                                             FALSE, x + i * rows * columns, job, error)) {
-            return FALSE;
-        }
-    }
+    LimnRecord record = record_from(in->record, i, in->width,
+                                    (gsize) in->clip->config.projection, in->cells);
     Batch batch = {
-        .clip = clip,
-        .layer = *layer,
-        .pooling = pooling,
-        .shape = {.n = n,
+        .clip = in->clip,
+        .layer = *in->layer,
+        .pooling = in->pooling,
+        .shape = {.n = 1,
                   .begin = begin,
-                  .heads = (gsize) clip->config.vision.heads,
+                  .heads = (gsize) in->clip->config.vision.heads,
                   .width = columns},
         .pool = begin,
-        .record = record,
+        .record = &record,
     };
-    return record_batch(&batch, x, job, error);
+    return record_batch(&batch, x, in->job, error);
 }
 
 gboolean
@@ -309,83 +320,61 @@ limn_layer_record_pixels(LimnClip *clip, const LimnLayer *layer, LimnPooling poo
     if (!limn_clip_check_size(clip, height, width, &gh, &gw, error)) {
         return FALSE;
     }
-    gsize n = (gsize) pixels->shape[0], cells = (gsize) gh * (gsize) gw;
-    gsize plane = 3 * (gsize) height * (gsize) width;
-    gsize group = MAX(GROUP_ROWS / (cells + 1), 1);
-    for (gsize i = 0; i < n; i += group) {
-        LimnRecord part = record_from(record, i, (gsize) limn_layer_width(clip, layer),
-                                      (gsize) clip->config.projection, cells);
-        if (!record_pictures(clip, layer, pooling, limn_array_f32(pixels) + i * plane,
-                             MIN(group, n - i), height, width, cells, &part, job,
-                             error)) {
-            return FALSE;
-        }
-    }
-    return TRUE;
+    Inputs in = {.clip = clip,
+                 .layer = layer,
+                 .pooling = pooling,
+                 .record = record,
+                 .width = (gsize) limn_layer_width(clip, layer),
+                 .job = job,
+                 .pixels = limn_array_f32(pixels),
+                 .height = height,
+                 .picture_width = width,
+                 .cells = (gsize) gh * (gsize) gw};
+    return limn_parallel_try(job, (gsize) pixels->shape[0], record_picture, &in, error);
 }
 
 // ---- sentences
 
-typedef struct {
-    GArray *ids;          // gint32, sentences up to their end tokens
-    GArray *begin, *pool; // gsize
-} Sentences;
-
-static void
-sentences_clear(Sentences *s)
-{
-    g_array_unref(s->ids);
-    g_array_unref(s->begin);
-    g_array_unref(s->pool);
-}
-
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Sentences, sentences_clear)
-
 static gboolean
-add_sentence(LimnClip *clip, Sentences *s, const char *text, LimnJob *job, GError **error)
+tokenize(LimnClip *clip, const char *text, gint32 **ids, gsize *length, LimnJob *job,
+         GError **error)
 {
     g_autoptr(LimnTokens) tokens = NULL;
-    g_autofree gint32 *ids = NULL;
     gsize pool;
-    if (!limn_clip_tokenize(clip, text, &tokens, &ids, job, error) ||
-        !limn_clip_check_ids(clip, ids, tokens->tokens->len, &pool, error)) {
+    if (!limn_clip_tokenize(clip, text, &tokens, ids, job, error) ||
+        !limn_clip_check_ids(clip, *ids, tokens->tokens->len, &pool, error)) {
         return FALSE;
     }
-    gsize row = s->ids->len + pool, end = row + 1;
-    g_array_append_vals(s->ids, ids, (guint) pool + 1);
-    g_array_append_val(s->pool, row);
-    g_array_append_val(s->begin, end);
+    *length = pool + 1;
     return TRUE;
 }
 
 static gboolean
-record_sentences(LimnClip *clip, const LimnLayer *layer, LimnPooling pooling,
-                 const Sentences *s, const LimnRecord *record, LimnJob *job,
-                 GError **error)
+record_sentence(gsize i, gpointer data, GError **error)
 {
-    gsize n = s->pool->len, width = (gsize) clip->config.text.width;
-    const gsize *begin = (const gsize *) (gpointer) s->begin->data;
-    g_autoptr(LimnFloats) x = limn_floats_new(s->ids->len, width, error);
+    const Inputs *in = data;
+    gsize rows = in->lengths[i], width = (gsize) in->clip->config.text.width;
+    const gsize begin[2] = {0, rows}, pool = rows - 1;
+    g_autoptr(LimnFloats) x = limn_floats_new(rows, width, error);
     if (x == NULL) {
         return FALSE;
     }
-    for (gsize i = 0; i < n; i++) {
-        limn_clip_embed_ids(clip, &g_array_index(s->ids, gint32, begin[i]),
-                            begin[i + 1] - begin[i], x + begin[i] * width);
-    }
+    limn_clip_embed_ids(in->clip, in->ids[i], rows, x);
+    LimnRecord record =
+        record_from(in->record, i, in->width, (gsize) in->clip->config.projection, 0);
     Batch batch = {
-        .clip = clip,
-        .layer = *layer,
-        .pooling = pooling,
-        .shape = {.n = n,
+        .clip = in->clip,
+        .layer = *in->layer,
+        .pooling = in->pooling,
+        .shape = {.n = 1,
                   .begin = begin,
-                  .heads = (gsize) clip->config.text.heads,
+                  .heads = (gsize) in->clip->config.text.heads,
                   .width = width,
                   .causal = TRUE},
-        .pool = (const gsize *) (gpointer) s->pool->data,
-        .record = record,
+        .pool = &pool,
+        .record = &record,
     };
-    return record_batch(&batch, x, job, error);
+    return record_batch(&batch, x, in->job, error);
 }
 
 gboolean
@@ -397,23 +386,23 @@ limn_layer_record_texts(LimnClip *clip, const LimnLayer *layer, LimnPooling pool
     if (!limn_clip_check_tables(clip, job, error)) {
         return FALSE;
     }
-    for (gsize first = 0, next; first < n; first = next) {
-        gsize zero = 0;
-        g_auto(Sentences) s = {g_array_new(FALSE, FALSE, sizeof(gint32)),
-                               g_array_new(FALSE, FALSE, sizeof(gsize)),
-                               g_array_new(FALSE, FALSE, sizeof(gsize))};
-        g_array_append_val(s.begin, zero);
-        for (next = first; next < n && s.ids->len < GROUP_ROWS; next++) {
-            if (!add_sentence(clip, &s, texts[next], job, error)) {
-                return FALSE;
-            }
-        }
-        LimnRecord part =
-            record_from(record, first, (gsize) limn_layer_width(clip, layer),
-                        (gsize) clip->config.projection, 0);
-        if (!record_sentences(clip, layer, pooling, &s, &part, job, error)) {
-            return FALSE;
-        }
+    Inputs in = {.clip = clip,
+                 .layer = layer,
+                 .pooling = pooling,
+                 .record = record,
+                 .width = (gsize) limn_layer_width(clip, layer),
+                 .job = job,
+                 .ids = g_new0(gint32 *, n + 1),
+                 .lengths = g_new0(gsize, n + 1)};
+    gboolean good = TRUE;
+    for (gsize i = 0; i < n && good; i++) {
+        good = tokenize(clip, texts[i], &in.ids[i], &in.lengths[i], job, error);
     }
-    return TRUE;
+    good = good && limn_parallel_try(job, n, record_sentence, &in, error);
+    for (gsize i = 0; i < n; i++) {
+        g_free(in.ids[i]);
+    }
+    g_free(in.ids);
+    g_free(in.lengths);
+    return good;
 }

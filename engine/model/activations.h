@@ -40,7 +40,8 @@ gint64 limn_layer_width(LimnClip *clip, const LimnLayer *layer); // neurons
 gboolean limn_layer_parse(LimnClip *clip, const char *key, const char *name,
                           LimnLayer *layer, GError **error);
 
-// What is recorded of one batch of n inputs; NULL: not wanted.
+// What is recorded of n inputs; NULL: not wanted. Every input goes through the tower
+// alone, several at a time on the job's threads: its numbers do not depend on the others.
 typedef struct {
     float *pooled;     // [n, width of the layer]
     float *embeddings; // [n, P], as the model makes them (not normalised)

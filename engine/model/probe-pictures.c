@@ -317,16 +317,16 @@ typedef struct {
     LimnProbe *probe;
     const guint64 *items;
     LimnScene **scenes;
-    GError **errors;
 } Composition;
 
-static void
-compose_one(gsize i, gpointer data)
+static gboolean
+compose_one(gsize i, gpointer data, GError **error)
 {
-    Composition *c = data;
-    c->scenes[i] =
-        limn_scene_compose(c->probe->scenes.drawings, &c->probe->scenes.options,
-                           limn_run_get_seed(c->probe->run), c->items[i], &c->errors[i]);
+    const Composition *c = data;
+    LimnProbe *probe = c->probe;
+    c->scenes[i] = limn_scene_compose(probe->scenes.drawings, &probe->scenes.options,
+                                      limn_run_get_seed(probe->run), c->items[i], error);
+    return c->scenes[i] != NULL;
 }
 
 static void
@@ -348,22 +348,14 @@ limn_probe_prepare(LimnProbe *probe, const guint64 *items, gsize n, LimnJob *job
         return TRUE;
     }
     g_autofree LimnScene **scenes = g_new0(LimnScene *, n + 1);
-    g_autofree GError **errors = g_new0(GError *, n + 1);
-    Composition c = {probe, items, scenes, errors};
-    limn_parallel_for(job, n, compose_one, &c);
-    gboolean good = TRUE;
+    Composition c = {probe, items, scenes};
+    gboolean good = limn_parallel_try(job, n, compose_one, &c, error);
     for (gsize i = 0; i < n; i++) {
         if (scenes[i] != NULL) {
             keep_scene(probe, items[i], scenes[i]);
         }
-        if (errors[i] != NULL && good) {
-            good = FALSE;
-            g_propagate_error(error, errors[i]);
-        } else {
-            g_clear_error(&errors[i]);
-        }
     }
-    return good && limn_job_check(job, error);
+    return good;
 }
 
 void
