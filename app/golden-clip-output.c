@@ -156,7 +156,7 @@ hidden_output(LimnClipCase *c, const char *key, GError **error)
 {
     g_auto(GStrv) parts = g_strsplit(key, ".", 0);
     g_autofree char *text = g_strdup_printf("text%d", c->hidden_text);
-    gboolean vision = strcmp(parts[0], "vision") == 0;
+    gboolean vision = g_strcmp0(parts[0], "vision") == 0; // NULL for an empty key
     if (g_strv_length(parts) != 3 || (!vision && strcmp(parts[0], text) != 0)) {
         return limn_clip_case_unknown(key, error);
     }

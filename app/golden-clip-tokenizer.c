@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "engine/base/file.h"
 #include "engine/io/json.h"
 #include "engine/text/tokenizer.h"
 #include "golden-grad-eclip.h"
@@ -108,8 +109,14 @@ limn_golden_clip_tokenizer(LimnGolden *golden, const char *folder, const char *n
         return;
     }
     json_error_t problem;
+    g_autoptr(GBytes) bytes = limn_file_read(path, 0, &error);
+    if (bytes == NULL) {
+        limn_golden_fail_error(golden, "cases.json", &error);
+        return;
+    }
     g_autoptr(json_t) cases =
-        json_load_file(path, JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, &problem);
+        json_loadb(g_bytes_get_data(bytes, NULL), g_bytes_get_size(bytes),
+                   JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, &problem);
     if (cases == NULL) {
         limn_golden_fail(golden, "cases.json", "%s (line %d)", problem.text,
                          problem.line);

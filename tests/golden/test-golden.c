@@ -5,6 +5,7 @@
 
 #include <gio/gio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "engine/io/safetensors.h"
 #include "tests/unit/loader-test.h"
@@ -179,6 +180,12 @@ add_unknown(GPtrArray *names, GPtrArray *arrays)
 }
 
 static void
+add_nameless(GPtrArray *names, GPtrArray *arrays)
+{
+    rename_tensor(names, "image_embeds", "");
+}
+
+static void
 add_far_picture(GPtrArray *names, GPtrArray *arrays)
 {
     rename_tensor(names, "image.img0.t0.mh.n3.raw.map", "image.img9.t0.mh.n3.raw.map");
@@ -192,6 +199,7 @@ test_spoilt_tensors(void)
     check_spoilt(retype_cosine, "case_a/cosine", "wrong type");
     check_spoilt(change_map, "image.img0.t0.mh.n3.raw.map", "FAIL");
     check_spoilt(add_unknown, "case_a/image_other", "FAIL");
+    check_spoilt(add_nameless, "case_a/", "FAIL");
     check_spoilt(add_far_picture, "image.img9.t0.mh.n3.raw.map", "FAIL");
 }
 
@@ -227,6 +235,11 @@ test_spoilt_files(void)
     g_autofree char *list = g_build_filename(folder, "tokenizer", NULL);
     put(list, "cases.json", "[7,{\"text\":\"a\"}]", 16);
     assert_fails(folder, "tokenizer/0.text", "FAIL");
+    // A pipe that nobody writes to is not waited for.
+    g_autofree char *cases = g_build_filename(list, "cases.json", NULL);
+    g_assert_cmpint(g_unlink(cases), ==, 0);
+    g_assert_cmpint(mkfifo(cases, 0600), ==, 0);
+    assert_fails(folder, "tokenizer/cases.json", "FAIL");
     remove_folder(folder);
 }
 
