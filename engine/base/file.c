@@ -55,6 +55,13 @@ check_regular(const char *path, const struct stat *info, GError **error)
                                describe_type(info->st_mode));
 }
 
+gboolean
+limn_file_is_there(const char *path)
+{
+    struct stat info;
+    return lstat(path, &info) == 0;
+}
+
 void
 limn_standard_streams_open(void)
 {

@@ -34,6 +34,10 @@ gboolean limn_file_write(const char *path, const void *data, gsize size, GError 
 // pipe gets their numbers and is written to by a printf. The first thing in a main.
 void limn_standard_streams_open(void);
 
+// TRUE also for a link that leads nowhere or round: who looks for an optional file finds
+// it then, and opening it says what is wrong.
+gboolean limn_file_is_there(const char *path);
+
 // mkdir -p; LIMN_ERROR_OUTPUT naming the path.
 gboolean limn_make_directory(const char *path, GError **error);
 void limn_file_remove_stale(const char *directory);

@@ -154,7 +154,7 @@ read_text_files(const char *folder, Pairs *pairs, GError **error)
             continue;
         *dot = '\0';
         g_autofree char *path = g_strconcat(list[i], ".txt", NULL);
-        if (!g_file_test(path, G_FILE_TEST_EXISTS))
+        if (!limn_file_is_there(path))
             continue;
         g_autoptr(GError) problem = NULL;
         g_autoptr(GBytes) bytes = limn_file_read(path, MAX_TEXT, &problem);
@@ -178,7 +178,7 @@ find_pairs(const char *folder, Pairs *pairs, GError **error)
                                         "captions.json", "annotations.json"};
     for (gsize i = 0; i < G_N_ELEMENTS(names); i++) {
         g_autofree char *path = g_build_filename(folder, names[i], NULL);
-        if (g_file_test(path, G_FILE_TEST_EXISTS))
+        if (limn_file_is_there(path))
             return g_str_has_suffix(path, ".jsonl") ? read_lines(path, pairs, error)
                                                     : read_coco(path, pairs, error);
     }

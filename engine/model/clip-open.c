@@ -110,7 +110,7 @@ find_weights(const char *folder, GError **error)
     }
     for (gsize i = 0; i < G_N_ELEMENTS(WEIGHT_FILES); i++) {
         g_autofree char *path = g_build_filename(folder, WEIGHT_FILES[i], NULL);
-        if (g_file_test(path, G_FILE_TEST_EXISTS)) {
+        if (limn_file_is_there(path)) {
             return g_steal_pointer(&path);
         }
     }
@@ -144,7 +144,7 @@ static char *
 existing_file(const char *folder, const char *name)
 {
     char *path = g_build_filename(folder, name, NULL);
-    if (g_file_test(path, G_FILE_TEST_EXISTS)) {
+    if (limn_file_is_there(path)) {
         return path;
     }
     g_free(path);

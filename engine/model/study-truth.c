@@ -2,6 +2,7 @@
 #include "engine/model/study-truth.h"
 
 #include "engine/base/error.h"
+#include "engine/base/file.h"
 #include "engine/image/image-mask.h"
 #include "engine/image/map-metrics.h"
 #include "engine/io/json.h"
@@ -45,7 +46,7 @@ find_in_folder(const char *folder, const char *stem, gboolean plain_name)
             g_autofree char *name =
                 g_strdup_printf("%s%s.%s", stem, endings[i], extensions[k]);
             char *path = g_build_filename(folder, name, NULL);
-            if (g_file_test(path, G_FILE_TEST_EXISTS)) {
+            if (limn_file_is_there(path)) {
                 return path;
             }
             g_free(path);
@@ -77,7 +78,7 @@ read_object(LimnTruth *truth, GStrvBuilder *names, const LimnJson *root, gsize i
 static gboolean
 read_names(LimnTruth *truth, const char *path, const char *folder, GError **error)
 {
-    if (!g_file_test(path, G_FILE_TEST_EXISTS)) {
+    if (!limn_file_is_there(path)) {
         return TRUE;
     }
     g_autoptr(json_t) value = limn_json_load(path, error);

@@ -362,7 +362,7 @@ static char *
 find_file(const char *folder, const char *name)
 {
     char *path = g_build_filename(folder, name, NULL);
-    if (g_file_test(path, G_FILE_TEST_EXISTS))
+    if (limn_file_is_there(path))
         return path;
     g_free(path);
     return NULL;

@@ -26,6 +26,17 @@ mkdir named && cp "$model"/*.json named
 expect "a tensor's name with a line break" 3 'tensor "a.nlimn-cli: b.u202e"' run grad-eclip model=named image=p.png tokens=ids.npy --out X
 is "is one line" 1 "$(wc -l <stderr)"
 
+# ---- links that lead nowhere or round are no missing files
+for name in config.json preprocessor_config.json vocab.json tokenizer.json; do
+    rm -rf linked && mkdir linked && cp "$model"/* linked && rm -f "linked/$name" && ln -s gone "linked/$name"
+    expect "a link to nowhere: $name" 3 "linked/$name: .*No such file" run grad-eclip model=linked image=p.png text=a --out X
+    ln -sf "$name" "linked/$name"
+    expect "a link to itself: $name" 3 "linked/$name: .*levels of symbolic links" run grad-eclip model=linked image=p.png text=a --out X
+done
+ln -s gone p_labels.png
+expect "a label map that is gone" 3 'p_labels.png: .*No such file' run explain-evaluate image=p.png text=a --out X
+rm p_labels.png
+
 # ---- result.json that somebody edited
 edited() { # DIR EXPRESSION: a copy of DIR with `d` of its result.json changed
     rm -rf edited && cp -r "$1" edited
