@@ -200,6 +200,7 @@ work_place_take(WorkPlace *place, LimnRun *run, const char *out, GError **error)
     place->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (place->fd >= 0 && flock(place->fd, LOCK_EX | LOCK_NB) != 0 &&
         errno == EWOULDBLOCK) {
+        limn_run_set_work_directory(run, NULL, FALSE); // the other one's
         return limn_error_set_file(error, LIMN_ERROR_OUTPUT, out,
                                    "is being written by another run (expected to be the "
                                    "only one)");
@@ -324,7 +325,7 @@ run_study(const LimnCliArguments *arguments, LimnJob *job, const char *out,
     return work_place_leave(&place, good, good ? error : NULL) && good;
 }
 
-// After a run that broke off.
+// After a run that broke off; one that was refused (or its checkpoint) kept nothing.
 static void
 tell_what_is_kept(LimnRun *run)
 {
@@ -354,7 +355,9 @@ run_run(const LimnCliArguments *arguments)
     limn_cli_print_diagnostics(job);
     if (!good) {
         int status = limn_cli_fail(error);
-        tell_what_is_kept(run);
+        if (status == 1 || status == 130) {
+            tell_what_is_kept(run);
+        }
         return status;
     }
     print_scalars(limn_run_get_scalars(run));
