@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-#define WORDS_MIN_HEIGHT 60 // one line of words and the legend
+#define WORDS_MIN_HEIGHT 36 // one line of words with the legend beside it
 #define WORDS_MAX_HEIGHT 120
 
 struct _LimnCanvas {
