@@ -611,6 +611,37 @@ limn_explainer_explain(LimnExplainer *explainer, const LimnExplainOptions *optio
 }
 
 LimnExplanation *
+limn_explainer_explain_picture(LimnExplainer *explainer,
+                               const LimnExplainOptions *options, LimnJob *job,
+                               GError **error)
+{
+    if (!check_options(explainer, options, LIMN_SIDE_IMAGE, error)) {
+        return NULL;
+    }
+    g_return_val_if_fail(!METHODS[options->method].text_dependent, NULL);
+    gsize p = (gsize) explainer->clip->config.projection;
+    g_autoptr(LimnFloats) text = limn_floats_new(p, 1, error);
+    g_autoptr(LimnFloats) image = text != NULL ? limn_floats_new(p, 1, error) : NULL;
+    if (image == NULL) {
+        return NULL;
+    }
+    memset(text, 0, p * sizeof *text);
+    limn_unit_vector(explainer->embedding, p, image);
+    LimnExplainContext context = {
+        .explainer = explainer,
+        .options = options,
+        .job = job,
+        .n = (gsize) explainer->gh * (gsize) explainer->gw,
+        .text = text,
+        .image = image,
+        .all_texts = text,
+        .n_texts = 1,
+    };
+    Sentence none = {0};
+    return explain_context(&context, LIMN_SIDE_IMAGE, &none, error);
+}
+
+LimnExplanation *
 limn_explainer_explain_ids(LimnExplainer *explainer, const LimnExplainOptions *options,
                            LimnSide side, const gint32 *ids, int n_ids, LimnJob *job,
                            GError **error)

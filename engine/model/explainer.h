@@ -101,6 +101,11 @@ typedef enum { LIMN_SIDE_BOTH, LIMN_SIDE_IMAGE, LIMN_SIDE_TEXT } LimnSide;
 LimnExplanation *limn_explainer_explain(LimnExplainer *explainer,
                                         const LimnExplainOptions *options, LimnSide side,
                                         const char *text, LimnJob *job, GError **error);
+// Without a sentence, for methods that do not depend on it: also works for a checkpoint
+// that has no text tower. The scores of the explanation are 0.
+LimnExplanation *limn_explainer_explain_picture(LimnExplainer *explainer,
+                                                const LimnExplainOptions *options,
+                                                LimnJob *job, GError **error);
 // Ids as given (padding included when it matters) instead of a sentence.
 LimnExplanation *limn_explainer_explain_ids(LimnExplainer *explainer,
                                             const LimnExplainOptions *options,

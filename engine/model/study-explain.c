@@ -104,7 +104,8 @@ limn_study_check_layers(LimnRun *run, LimnClip *clip, GError **error)
 {
     const LimnClipConfig *config = limn_clip_get_config(clip);
     return check_blocks(run, clip, "layers", config->vision.layers, error) &&
-           check_blocks(run, clip, "text-layers", config->text.layers, error);
+           (!config->has_text || // then the sentence says what is missing
+            check_blocks(run, clip, "text-layers", config->text.layers, error));
 }
 
 // ---- one item
@@ -174,13 +175,16 @@ explain_sentences(Explaining *e, GError **error)
                                           (const char *const *) sentences->texts, e->job,
                                           error);
     }
-    if (sentences->n == 0) {
-        const char *const none[] = {"", NULL};
-        return limn_explainer_explain_all(e->explainer, e->options, LIMN_SIDE_IMAGE, none,
-                                          e->job, error);
-    }
     g_autoptr(GPtrArray) explanations =
         g_ptr_array_new_with_free_func((GDestroyNotify) limn_explanation_free);
+    if (sentences->n == 0) {
+        LimnExplanation *explanation =
+            limn_explainer_explain_picture(e->explainer, e->options, e->job, error);
+        if (explanation == NULL) {
+            return NULL;
+        }
+        g_ptr_array_add(explanations, explanation);
+    }
     for (guint i = 0; i < sentences->n; i++) {
         LimnExplanation *explanation = limn_explainer_explain_ids(
             e->explainer, e->options, e->side,

@@ -37,6 +37,16 @@ ln -s gone p_labels.png
 expect "a label map that is gone" 3 'p_labels.png: .*No such file' run explain-evaluate image=p.png text=a --out X
 rm p_labels.png
 
+# ---- a model of pictures only, and one with a hole
+mkdir half && cp "$model"/*.json half
+"$here/make-file" without "$model/model.safetensors" text_model. half/model.safetensors
+expect "sentences without a text tower" 4 'half/model.safetensors: there is no text tower' run grad-eclip model=half image=p.png tokens=ids.npy --out X
+expect "what needs no sentence works" 0 'no text tower' run attention-maps model=half image=p.png --out vision-only
+"$here/make-file" without "$model/model.safetensors" vision_model.encoder.layers.1.mlp.fc1. half/model.safetensors
+expect "as it does with one" 0 ".*" run attention-maps model="$model" image=p.png --out both-towers
+check "and gives the same map" cmp vision-only/map.npy both-towers/map.npy
+expect "missing tensors" 4 'model.safetensors: 2 of the model.s tensors are missing .vision_model.encoder.layers.1.mlp.fc1' run grad-eclip model=half image=p.png tokens=ids.npy --out X
+
 # ---- result.json that somebody edited
 edited() { # DIR EXPRESSION: a copy of DIR with `d` of its result.json changed
     rm -rf edited && cp -r "$1" edited
