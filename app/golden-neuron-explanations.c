@@ -118,7 +118,8 @@ check_embeddings(LimnNeuronCase *c)
     double slope = 0, offset = 0;
     gint64 columns = 0, k = c->p->shape[1];
     if (limn_safetensors_find(c->inputs, "image_embeds") == NULL &&
-        limn_safetensors_find(c->inputs, "text_embeds") == NULL) {
+        limn_safetensors_find(c->inputs, "text_embeds") == NULL &&
+        !limn_json_has(&c->options, "columns_from_embeddings")) {
         return;
     }
     g_autoptr(LimnArray) images =
@@ -519,14 +520,16 @@ check_ablation(LimnNeuronCase *c, const LimnNeuronHead *head, json_t *list, gsiz
 }
 
 static void
-check_impact(LimnNeuronCase *c, const LimnNeuronHead *head, json_t *entry, gsize neuron)
+check_impact(LimnNeuronCase *c, const LimnNeuronHead *head, json_t *entry, gsize neuron,
+             gsize n_fractions)
 {
     g_autofree char *where = g_strdup_printf("top_impact/%" G_GSIZE_FORMAT, neuron);
     LimnNeuronTarget target;
     const char *key;
     json_t *value;
-    if (!json_is_object(entry) || json_object_size(entry) == 0) {
-        limn_golden_fail(c->golden, where, "no fractions");
+    if (!json_is_object(entry) || json_object_size(entry) == 0 ||
+        json_object_size(entry) != n_fractions) {
+        limn_golden_fail(c->golden, where, "not the same fractions for every neuron");
         return;
     }
     if (!set_target(c, neuron, &target)) {
@@ -570,7 +573,8 @@ check_head(LimnNeuronCase *c)
             check_ablation(c, head, ablation, i);
         }
         if (impact != NULL) {
-            check_impact(c, head, json_array_get(impact, i), i);
+            check_impact(c, head, json_array_get(impact, i), i,
+                         json_object_size(json_array_get(impact, 0)));
         }
     }
 }
@@ -696,15 +700,26 @@ has_case(const char *folder)
     return FALSE;
 }
 
+static void
+run_folder(LimnGolden *golden, const char *folder, const char *name)
+{
+    run_case(golden, folder, name);
+    limn_golden_skip_unknown(golden, folder, name, is_case_file, NULL);
+}
+
 void
 limn_golden_neuron_explanations(LimnGolden *golden, const char *folder)
 {
     g_auto(GStrv) names = limn_golden_list(folder);
+    if (has_case(folder)) { // the folder of one case
+        g_autofree char *name = g_path_get_basename(folder);
+        run_folder(golden, folder, name);
+        return;
+    }
     for (gsize i = 0; names[i] != NULL; i++) {
         g_autofree char *path = g_build_filename(folder, names[i], NULL);
         if (g_file_test(path, G_FILE_TEST_IS_DIR) && has_case(path)) {
-            run_case(golden, path, names[i]);
-            limn_golden_skip_unknown(golden, path, names[i], is_case_file, NULL);
+            run_folder(golden, path, names[i]);
         } else if (!limn_golden_is_note(names[i])) {
             limn_golden_begin(golden, NULL);
             limn_golden_skip(golden, names[i]);
