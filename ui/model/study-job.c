@@ -4,6 +4,7 @@
 #include "ui/model/study-job.h"
 
 #include "engine/base/error.h"
+#include "engine/base/file.h"
 #include "engine/io/study-folder.h"
 #include "ui/model/settings.h"
 #include "ui/model/worker.h"
@@ -128,14 +129,19 @@ static void
 run_study(gpointer data)
 {
     LimnStudyJob *self = data;
+    g_autofree char *work = NULL;
 
     if (!limn_job_check(self->job, &self->error))
         goto out;
     self->run = limn_run_new(self->study, self->job);
-    if (self->folder)
-        limn_run_set_work_directory(self->run, self->folder, FALSE);
-    if (limn_run_execute(self->run, &self->error) && self->folder)
-        limn_study_folder_write(self->run, self->folder, TRUE, &self->error);
+    // Checkpoints lie beside the study's folder until it is written.
+    if (self->folder) {
+        work = g_strconcat(self->folder, ".work", NULL);
+        limn_run_set_work_directory(self->run, work, FALSE);
+    }
+    if (limn_run_execute(self->run, &self->error) && self->folder &&
+        limn_study_folder_write(self->run, self->folder, TRUE, &self->error))
+        limn_remove_tree(work, NULL);
 out:
     self->diagnostics = limn_job_dup_diagnostics(self->job);
     limn_main_invoke(show_finished, g_object_ref(self), g_object_unref);
