@@ -41,7 +41,7 @@ opened(GObject *source, GAsyncResult *result, gpointer user_data)
 static void
 act_open(GSimpleAction *action, GVariant *parameter, gpointer window)
 {
-    limn_choose_files_async(window, LIMN_CHOOSE_OPEN_MANY, LIMN_FILTER_PICTURES,
+    limn_choose_files_async(window, LIMN_CHOOSE_OPEN_MANY, LIMN_FILTER_KNOWN,
                             _("Open Pictures, Masks, Checkpoints or Studies"), NULL, NULL,
                             opened, NULL);
 }

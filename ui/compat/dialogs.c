@@ -21,14 +21,18 @@ add_patterns(GtkFileFilter *filter, const char *const *suffixes)
 static GListStore *
 make_filters(LimnFileFilter kind)
 {
+    static const char *const known[] = {"png",  "jpg",  "jpeg", "tif",
+                                        "tiff", "webp", "svg",  "safetensors",
+                                        "json", "txt",  NULL};
     static const char *const pictures[] = {"png",  "jpg",  "jpeg", "tif",
                                            "tiff", "webp", "svg",  NULL};
     static const char *const models[] = {"safetensors", "json", NULL};
     static const char *const texts[] = {"txt", "csv", NULL};
     static const char *const figures[] = {"pdf", "svg", "png", NULL};
-    const char *const *suffixes[] = {NULL, pictures, models, texts, figures};
-    const char *names[] = {NULL, _("Pictures"), _("Checkpoints"), _("Texts"),
-                           _("Figures")};
+    const char *const *suffixes[] = {NULL, known, pictures, models, texts, figures};
+    const char *names[] = {NULL,          _("All that Limn opens"),
+                           _("Pictures"), _("Checkpoints"),
+                           _("Texts"),    _("Figures")};
     g_autoptr(GtkFileFilter) filter = NULL;
     g_autoptr(GtkFileFilter) all = NULL;
     GListStore *filters;

@@ -16,6 +16,7 @@ typedef enum {
 
 typedef enum {
     LIMN_FILTER_NONE,
+    LIMN_FILTER_KNOWN, // all that the program opens
     LIMN_FILTER_PICTURES,
     LIMN_FILTER_MODELS,
     LIMN_FILTER_TEXTS,

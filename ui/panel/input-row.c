@@ -5,7 +5,6 @@
 
 #include "ui/compat/dialogs.h"
 #include "ui/model/document-edit.h"
-#include "ui/panel/parameter-row.h"
 #include "ui/widget/helpers.h"
 
 #include <glib/gi18n-lib.h>

@@ -45,16 +45,6 @@ limn_parameter_row_init(LimnParameterRow *self)
 {
 }
 
-char *
-limn_title_from_key(const char *key)
-{
-    char *title = g_strdup(key);
-
-    g_strdelimit(title, "-_", ' ');
-    title[0] = g_ascii_toupper(title[0]);
-    return title;
-}
-
 static char *
 dup_default(LimnParameterRow *self)
 {

@@ -14,5 +14,3 @@ G_DECLARE_FINAL_TYPE(LimnParameterRow, limn_parameter_row, LIMN, PARAMETER_ROW, 
 GtkWidget *limn_parameter_row_new(LimnDocument *doc, const LimnParameter *parameter);
 void limn_parameter_row_sync(LimnParameterRow *row);
 GtkWidget *limn_parameter_row_get_control(LimnParameterRow *row);
-// "Text layers" from "text-layers". Returns: (transfer full)
-char *limn_title_from_key(const char *key);

@@ -13,7 +13,7 @@ struct _LimnCompareButton {
     GtkWidget parent_instance;
     guint pane;
     LimnDocument *doc;
-    GtkWidget *button, *prompt, *method;
+    GtkWidget *button, *popover, *prompt, *method;
     GtkWidget *modes[4]; // LimnCompare
     gboolean syncing;
 };
@@ -108,7 +108,8 @@ update_state(LimnCompareButton *self)
     on = pane->compare != LIMN_COMPARE_NONE;
     self->syncing = TRUE;
     gtk_check_button_set_active(GTK_CHECK_BUTTON(self->modes[pane->compare]), TRUE);
-    sync_choices(self, pane);
+    if (gtk_widget_get_visible(self->popover)) // otherwise when it is opened
+        sync_choices(self, pane);
     gtk_widget_set_sensitive(self->prompt, on);
     gtk_widget_set_sensitive(self->method, on);
     if (on)
@@ -161,7 +162,9 @@ limn_compare_button_init(LimnCompareButton *self)
         limn_icon_menu_button_new("limn-compare-symbolic", _("Compare with another map"));
     gtk_widget_set_parent(self->button, GTK_WIDGET(self));
     self->syncing = TRUE;
-    gtk_menu_button_set_popover(GTK_MENU_BUTTON(self->button), make_popover(self));
+    self->popover = make_popover(self);
+    g_signal_connect_swapped(self->popover, "show", G_CALLBACK(update_state), self);
+    gtk_menu_button_set_popover(GTK_MENU_BUTTON(self->button), self->popover);
     self->syncing = FALSE;
 }
 

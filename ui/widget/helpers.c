@@ -122,30 +122,29 @@ limn_drop_down_new(const char *name, const char *const *strings)
     return drop_down;
 }
 
-static gboolean
-has_strings(GListModel *model, const char *const *strings)
-{
-    guint n = g_list_model_get_n_items(model);
-
-    for (guint i = 0; i < n; i++) {
-        g_autoptr(GtkStringObject) item = g_list_model_get_item(model, i);
-
-        if (!strings[i] || !g_str_equal(gtk_string_object_get_string(item), strings[i]))
-            return FALSE;
-    }
-    return strings[n] == NULL;
-}
-
+// Only what differs is replaced: at a keystroke that is one string.
 void
 limn_drop_down_set_strings(GtkDropDown *drop_down, const char *const *strings)
 {
-    GtkStringList *list;
+    GtkStringList *list = GTK_STRING_LIST(gtk_drop_down_get_model(drop_down));
+    guint old = g_list_model_get_n_items(G_LIST_MODEL(list)), same = 0, tail = 0, new = 0;
 
-    if (has_strings(gtk_drop_down_get_model(drop_down), strings))
-        return;
-    list = gtk_string_list_new(strings);
-    gtk_drop_down_set_model(drop_down, G_LIST_MODEL(list));
-    g_object_unref(list);
+    while (strings[new])
+        new ++;
+    while (same < MIN(old, new) &&
+           g_str_equal(gtk_string_list_get_string(list, same), strings[same]))
+        same++;
+    while (tail < MIN(old, new) - same &&
+           g_str_equal(gtk_string_list_get_string(list, old - 1 - tail),
+                       strings[new - 1 - tail]))
+        tail++;
+    if (same < old || same < new) {
+        g_autofree const char **middle = g_new0(const char *, new - same - tail + 1);
+
+        for (guint i = 0; i < new - same - tail; i++)
+            middle[i] = strings[same + i];
+        gtk_string_list_splice(list, same, old - same - tail, middle);
+    }
 }
 
 void
@@ -158,6 +157,16 @@ limn_drop_down_select_quietly(GtkDropDown *drop_down, guint index, gpointer data
     gtk_drop_down_set_selected(drop_down, index);
     g_signal_handlers_unblock_matched(drop_down, G_SIGNAL_MATCH_DATA, 0, 0, NULL, NULL,
                                       data);
+}
+
+char *
+limn_title_from_key(const char *key)
+{
+    char *title = g_strdup(key);
+
+    g_strdelimit(title, "-_", ' ');
+    title[0] = g_ascii_toupper(title[0]);
+    return title;
 }
 
 char *

@@ -22,6 +22,8 @@ void limn_drop_down_set_strings(GtkDropDown *drop_down, const char *const *strin
 void limn_drop_down_select_quietly(GtkDropDown *drop_down, guint index, gpointer data);
 // Empty state: icon, title, hint (may be NULL).
 GtkWidget *limn_status_page_new(const char *icon, const char *title, const char *hint);
+// "Text layers" from "text-layers". Returns: (transfer full)
+char *limn_title_from_key(const char *key);
 // A number with a dot, in every locale. Returns: (transfer full)
 char *limn_format_fixed(double value, int digits);
 // A separator-less section with a heading in a vertical box; children are appended to

@@ -354,7 +354,7 @@ sync_artifact_choices(LimnPane *self)
     GPtrArray *artifacts = limn_document_get_artifacts(self->doc);
     const LimnPaneState *pane = &limn_document_get_data(self->doc)->panes[self->index];
     LimnArtifact *shown = limn_pane_get_artifact(self);
-    g_autoptr(GPtrArray) names = g_ptr_array_new();
+    g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
     g_autoptr(GPtrArray) items = g_ptr_array_new_with_free_func(g_free);
     guint n_items = shown ? count_items(shown) : 0;
     guint selected = 0;
@@ -362,7 +362,8 @@ sync_artifact_choices(LimnPane *self)
     for (guint i = 0; i < artifacts->len; i++) {
         LimnArtifact *artifact = artifacts->pdata[i];
 
-        g_ptr_array_add(names, artifact->title ? artifact->title : artifact->name);
+        g_ptr_array_add(names, artifact->title ? g_strdup(artifact->title)
+                                               : limn_title_from_key(artifact->name));
         if (artifact == shown)
             selected = i;
     }

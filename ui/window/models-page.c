@@ -99,9 +99,9 @@ describe_report(LimnClip *clip)
     if (report->builtin_tokenizer)
         g_string_append(text, _("The checkpoint has no tokenizer: the program's own is "
                                 "used.\n"));
-    append_names(text, _("Tensors used"), report->used);
-    append_names(text, _("Tensors ignored"), report->ignored);
     append_names(text, _("Tensors missing"), report->missing);
+    append_names(text, _("Tensors ignored"), report->ignored);
+    append_names(text, _("Tensors used"), report->used);
     return g_string_free(text, FALSE);
 }
 
