@@ -125,8 +125,10 @@ rank_neuron(gsize i, gpointer data)
     LimnNeuronTarget target;
     LimnNeuronRanking ranking;
     g_autoptr(LimnNeuronWork) work = limn_neuron_work_new(block->problem);
-    if (!limn_neuron_set_target(block->problem, &block->bench->options,
-                                block->bench->activations, block->first + i,
+    guint32 neuron = (guint32) (block->first + i);
+    g_autofree double *activations = g_new(double, PICTURES);
+    limn_neuron_gather(block->bench->activations, &neuron, 1, activations);
+    if (!limn_neuron_set_target(block->problem, &block->bench->options, activations,
                                 block->q + i * CONCEPTS, work, &target)) {
         return;
     }

@@ -24,6 +24,7 @@ limn_neuron_case_clear(LimnNeuronCase *c)
     limn_neuron_problem_free(c->problem);
     limn_concept_choice_free(c->choice);
     limn_neuron_split_free(c->split);
+    g_free(c->columns);
     g_free(c->q);
     g_free(c->greedy);
 }

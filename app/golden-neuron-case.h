@@ -36,6 +36,7 @@ typedef struct {
     LimnConceptChoice *choice;
     LimnNeuronProblem *problem;
     LimnNeuronWork *work;
+    double *columns;                      // [m,n] activations, neuron by neuron
     double *q;                            // [m,k]
     LimnNeuronExplanation *greedy;        // [m] ols
     LimnArray *weight, *bias, *objective; // stage 1

@@ -197,6 +197,13 @@ prepare(LimnNeuronCase *c, GError **error)
     }
     gsize size = c->m * c->problem->k;
     c->q = g_new(double, size + 1);
+    gsize columns_size = c->m * c->n;
+    c->columns = g_new(double, columns_size + 1);
+    g_autofree guint32 *neurons = g_new(guint32, c->m);
+    for (guint32 i = 0; i < c->m; i++) {
+        neurons[i] = i;
+    }
+    limn_neuron_gather(c->a, neurons, c->m, c->columns);
     c->greedy = g_new0(LimnNeuronExplanation, c->m);
     c->work = limn_neuron_work_new(c->problem);
     if (!allocate(c, error) ||
@@ -209,7 +216,7 @@ prepare(LimnNeuronCase *c, GError **error)
 static gboolean
 set_target(LimnNeuronCase *c, gsize neuron, LimnNeuronTarget *target)
 {
-    if (limn_neuron_set_target(c->problem, &c->fit, c->a, neuron,
+    if (limn_neuron_set_target(c->problem, &c->fit, c->columns + neuron * c->n,
                                c->q + neuron * c->problem->k, c->work, target)) {
         return TRUE;
     }

@@ -12,6 +12,8 @@
 // Columns of a tile and rows that are converted at a time: both panels stay in the cache.
 #define TILE ((gsize) 128)
 #define PANEL ((gsize) 512)
+// Columns of one call of BLAS, a multiple of what its kernels take at a time.
+#define SLICE ((gsize) 16)
 // Columns described by one chunk.
 #define DESCRIBED ((gsize) 16)
 // Rows of the cosine matrix per chunk.
@@ -25,14 +27,15 @@ typedef struct {
     gsize b_tiles;
 } Product;
 
-// Rows [first, first + n) of columns [begin, begin + k) as doubles [n, k].
+// Rows [first, first + n) of columns [begin, begin + k) as doubles, `width` to a row.
 static void
-convert(const LimnColumns *c, gsize first, gsize n, gsize begin, gsize k, double *out)
+convert(const LimnColumns *c, gsize first, gsize n, gsize begin, gsize k, double *out,
+        gsize width)
 {
     for (gsize i = 0; i < n; i++) {
         gsize row = c->rows != NULL ? c->rows[first + i] : first + i;
         const float *x = c->x + row * c->stride;
-        double *to = out + i * k;
+        double *to = out + i * width;
         for (gsize j = 0; j < k; j++) {
             gsize column = c->columns != NULL ? c->columns[begin + j] : begin + j;
             double value = x[column];
@@ -55,6 +58,20 @@ mirror(double *out, gsize k, gsize i0, gsize ni, gsize j0, gsize nj)
     }
 }
 
+// c [ni, nj] += left^T right over n rows, in slices of SLICE columns of `left`, whose
+// width is padded with zeros: every column meets the same kernel, wherever in the list it
+// stands.
+static void
+multiply_slices(gsize ni, gsize nj, gsize n, double factor, const double *left,
+                const double *right, double *c)
+{
+    for (gsize i = 0; i < ni; i += SLICE) {
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int) SLICE, (int) nj,
+                    (int) n, factor, left + i, (int) ni, right, (int) nj, 1, c + i * nj,
+                    (int) nj);
+    }
+}
+
 static void
 multiply_tile(gsize chunk, gpointer data)
 {
@@ -64,23 +81,20 @@ multiply_tile(gsize chunk, gpointer data)
         return;
     }
     gsize ni = MIN(TILE, p->a->k - i0), nj = MIN(TILE, p->b->k - j0), stride = p->b->k;
-    gboolean same = p->symmetric && i0 == j0;
-    double *out = p->out + i0 * stride + j0;
-    gsize left_size = PANEL * ni, right_size = same ? 1 : PANEL * nj;
-    g_autofree double *left = g_new(double, left_size);
+    gsize padded = (ni + SLICE - 1) / SLICE * SLICE;
+    gsize left_size = PANEL * padded, right_size = PANEL * nj, c_size = padded * nj;
+    g_autofree double *left = g_new0(double, left_size);
     g_autofree double *right = g_new(double, right_size);
-    for (gsize i = 0; i < ni; i++) {
-        memset(out + i * stride, 0, nj * sizeof *out);
-    }
+    g_autofree double *c = g_new0(double, c_size);
     for (gsize first = 0; first < p->a->n; first += PANEL) {
         gsize n = MIN(PANEL, p->a->n - first);
-        convert(p->a, first, n, i0, ni, left);
-        if (!same) {
-            convert(p->b, first, n, j0, nj, right);
-        }
-        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int) ni, (int) nj, (int) n,
-                    p->factor, left, (int) ni, same ? left : right, (int) nj, 1, out,
-                    (int) stride);
+        convert(p->a, first, n, i0, ni, left, padded);
+        convert(p->b, first, n, j0, nj, right, nj);
+        multiply_slices(padded, nj, n, p->factor, left, right, c);
+    }
+    double *out = p->out + i0 * stride + j0;
+    for (gsize i = 0; i < ni; i++) {
+        memcpy(out + i * stride, c + i * nj, nj * sizeof *out);
     }
     if (p->symmetric) {
         mirror(p->out, stride, i0, ni, j0, nj);
@@ -136,7 +150,7 @@ describe_chunk(gsize chunk, gpointer data)
     double first[DESCRIBED];
     gboolean varies[DESCRIBED] = {FALSE};
     for (gsize i = 0; i < plain.n; i++) {
-        convert(&plain, i, 1, begin, k, row);
+        convert(&plain, i, 1, begin, k, row, k);
         for (gsize j = 0; j < k; j++) {
             first[j] = i == 0 ? row[j] : first[j];
             varies[j] = varies[j] || row[j] != first[j];
@@ -148,7 +162,7 @@ describe_chunk(gsize chunk, gpointer data)
         sum[j] = plain.n > 0 ? sum[j] / n : 0;
     }
     for (gsize i = 0; i < plain.n; i++) {
-        convert(&plain, i, 1, begin, k, row);
+        convert(&plain, i, 1, begin, k, row, k);
         for (gsize j = 0; j < k; j++) {
             square[j] += (row[j] - sum[j]) * (row[j] - sum[j]);
         }

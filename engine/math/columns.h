@@ -4,7 +4,7 @@
 // Products of columns of float32 matrices, carried in double: Gram matrices and
 // correlations over many rows without a double copy of the matrix. Work is cut into
 // tiles of the result, rows are added in order, so that the result does not depend on the
-// number of threads.
+// number of threads; nor does an element depend on which other columns of `a` there are.
 
 #include "engine/base/types.h"
 

@@ -3,6 +3,7 @@
 #include "engine/math/statistics.h"
 
 #include <math.h>
+#include <string.h>
 
 LimnDescription
 limn_describe(const double *x, gsize n)
@@ -77,26 +78,86 @@ limn_pearson(const double *x, const double *y, gsize n)
     return CLAMP(rho, -1, 1);
 }
 
-static gint
-compare_falling(gconstpointer a, gconstpointer b, gpointer data)
+// ---- order
+
+#define DIGIT_BITS 11
+#define N_DIGITS ((gsize) 1 << DIGIT_BITS)
+#define FEW 32
+
+typedef struct {
+    guint64 key;
+    guint32 index;
+} Keyed;
+
+// Rises as the value falls; NaN comes last, both zeros are the same.
+static guint64
+falling_key(double value)
 {
-    const double *values = data;
-    guint32 i = *(const guint32 *) a, j = *(const guint32 *) b;
-    double x = values[i], y = values[j];
-    if (isnan(x) || isnan(y)) {
-        return isnan(x) == isnan(y) ? (i > j) - (i < j) : isnan(x) ? 1 : -1;
+    guint64 bits;
+    value = value == 0 ? 0 : value;
+    if (isnan(value)) {
+        return G_MAXUINT64;
     }
-    return x != y ? (x < y) - (x > y) : (i > j) - (i < j);
+    memcpy(&bits, &value, sizeof bits);
+    return bits >> 63 ? bits : ~(bits | (guint64) 1 << 63);
+}
+
+// One stable pass by a digit; FALSE when all have the same, so that nothing moves.
+static gboolean
+sort_by_digit(const Keyed *from, Keyed *to, gsize n, int shift)
+{
+    gsize count[N_DIGITS] = {0}, sum = 0;
+    for (gsize i = 0; i < n; i++) {
+        count[from[i].key >> shift & (N_DIGITS - 1)]++;
+    }
+    if (count[from[0].key >> shift & (N_DIGITS - 1)] == n) {
+        return FALSE;
+    }
+    for (gsize d = 0; d < N_DIGITS; d++) {
+        gsize here = count[d];
+        count[d] = sum;
+        sum += here;
+    }
+    for (gsize i = 0; i < n; i++) {
+        to[count[from[i].key >> shift & (N_DIGITS - 1)]++] = from[i];
+    }
+    return TRUE;
+}
+
+static void
+insert_all(const double *values, gsize n, guint32 *order)
+{
+    for (gsize i = 0; i < n; i++) {
+        gsize at = i;
+        guint64 key = falling_key(values[i]);
+        for (; at > 0 && falling_key(values[order[at - 1]]) > key; at--) {
+            order[at] = order[at - 1];
+        }
+        order[at] = (guint32) i;
+    }
 }
 
 void
 limn_order_falling(const double *values, gsize n, guint32 *order)
 {
-    for (gsize i = 0; i < n; i++) {
-        order[i] = (guint32) i;
+    if (n <= FEW) {
+        insert_all(values, n, order);
+        return;
     }
-    if (n > 1) {
-        g_qsort_with_data(order, (gint) n, sizeof *order, compare_falling,
-                          (gpointer) (gintptr) values);
+    gsize size = 2 * n + 1;
+    g_autofree Keyed *memory = g_new(Keyed, size);
+    Keyed *from = memory, *to = memory + n;
+    for (gsize i = 0; i < n; i++) {
+        from[i] = (Keyed){falling_key(values[i]), (guint32) i};
+    }
+    for (int shift = 0; shift < 64; shift += DIGIT_BITS) {
+        if (sort_by_digit(from, to, n, shift)) {
+            Keyed *swap = from;
+            from = to;
+            to = swap;
+        }
+    }
+    for (gsize i = 0; i < n; i++) {
+        order[i] = from[i].index;
     }
 }

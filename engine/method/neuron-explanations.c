@@ -14,7 +14,7 @@
 #include <string.h>
 
 // Neurons that are computed together.
-#define BLOCK ((gsize) 64)
+#define BLOCK ((gsize) 256)
 #define MOST_SUBSETS 200000
 
 static const LimnInput inputs[] = {

@@ -12,7 +12,7 @@
 // The variance of a prediction below this part of its terms' is rounding.
 #define VANISHING 1e-13
 // Neurons that one chunk explains, with one work space.
-#define CHUNK_NEURONS ((gsize) 4)
+#define CHUNK_NEURONS ((gsize) 16)
 
 void
 limn_neuron_options_init(LimnNeuronOptions *options)
@@ -60,7 +60,7 @@ limn_neuron_work_new(const LimnNeuronProblem *problem)
 {
     gsize k = MAX(problem->k, 1);
     LimnNeuronWork *work = g_new0(LimnNeuronWork, 1);
-    work->values = g_new(double, MAX(problem->n, 1));
+    work->train = g_new(double, MAX(problem->split->n_train, 1));
     work->val = g_new(double, MAX(problem->split->n_val, 1));
     work->weights = g_new(double, k);
     work->scaled = g_new(double, k);
@@ -75,7 +75,7 @@ limn_neuron_work_free(LimnNeuronWork *work)
     if (work == NULL) {
         return;
     }
-    g_free(work->values);
+    g_free(work->train);
     g_free(work->val);
     g_free(work->weights);
     g_free(work->scaled);
@@ -89,32 +89,28 @@ limn_neuron_work_free(LimnNeuronWork *work)
 
 gboolean
 limn_neuron_set_target(const LimnNeuronProblem *problem, const LimnNeuronOptions *options,
-                       const LimnArray *activations, gsize neuron, const double *q,
-                       LimnNeuronWork *work, LimnNeuronTarget *target)
+                       const double *activations, const double *q, LimnNeuronWork *work,
+                       LimnNeuronTarget *target)
 {
     const LimnNeuronSplit *split = problem->split;
-    gsize stride = (gsize) activations->shape[1];
-    const float *column = limn_array_f32(activations) + neuron;
     for (gsize i = 0; i < problem->n; i++) {
-        work->values[i] = column[i * stride];
-        if (!isfinite(work->values[i])) {
+        if (!isfinite(activations[i])) {
             return FALSE;
         }
     }
-    *target = (LimnNeuronTarget){.values = work->values, .val = work->val, .q = q};
-    target->all = limn_describe(work->values, problem->n);
-    g_autofree double *train = g_new(double, split->n_train);
+    *target = (LimnNeuronTarget){.values = activations, .val = work->val, .q = q};
+    target->all = limn_describe(activations, problem->n);
     for (gsize i = 0; i < split->n_train; i++) {
-        train[i] = work->values[split->train[i]];
+        work->train[i] = activations[split->train[i]];
     }
-    LimnDescription on_train = limn_describe(train, split->n_train);
+    LimnDescription on_train = limn_describe(work->train, split->n_train);
     target->train_mean = on_train.mean;
     target->train_square =
         on_train.std * on_train.std * (1 - 1 / (double) split->n_train);
     target->mean = options->train_only ? on_train.mean : target->all.mean;
     target->std = options->train_only ? on_train.std : target->all.std;
     for (gsize i = 0; i < split->n_val; i++) {
-        work->val[i] = work->values[split->val[i]];
+        work->val[i] = activations[split->val[i]];
     }
     LimnDescription on_val = limn_describe(work->val, split->n_val);
     target->val_mean = on_val.mean;
@@ -314,14 +310,13 @@ limn_neuron_sort(LimnNeuronExplanation *e)
 
 void
 limn_neuron_explain(const LimnNeuronProblem *problem, const LimnNeuronOptions *options,
-                    const LimnArray *activations, gsize neuron, const double *q,
-                    LimnNeuronWork *work, LimnNeuronExplanation *explanation)
+                    const double *activations, const double *q, LimnNeuronWork *work,
+                    LimnNeuronExplanation *explanation)
 {
     LimnNeuronTarget target;
     LimnNeuronRanking ranking;
     memset(explanation, 0, sizeof *explanation);
-    if (!limn_neuron_set_target(problem, options, activations, neuron, q, work,
-                                &target)) {
+    if (!limn_neuron_set_target(problem, options, activations, q, work, &target)) {
         explanation->status = LIMN_NEURON_NOT_FINITE;
         return;
     }
@@ -350,11 +345,14 @@ explain_chunk(gsize chunk, gpointer data)
 {
     const Many *many = data;
     gsize end = MIN((chunk + 1) * CHUNK_NEURONS, many->count);
+    gsize first = chunk * CHUNK_NEURONS, n = many->problem->n, size = (end - first) * n;
     g_autoptr(LimnNeuronWork) work = limn_neuron_work_new(many->problem);
-    for (gsize i = chunk * CHUNK_NEURONS; i < end; i++) {
-        limn_neuron_explain(many->problem, many->options, many->activations,
-                            many->neurons[i], many->q + i * many->problem->k, work,
-                            &many->explanations[i]);
+    g_autofree double *activations = g_new(double, size + 1);
+    limn_neuron_gather(many->activations, many->neurons + first, end - first,
+                       activations);
+    for (gsize i = first; i < end; i++) {
+        limn_neuron_explain(many->problem, many->options, activations + (i - first) * n,
+                            many->q + i * many->problem->k, work, &many->explanations[i]);
     }
 }
 

@@ -81,7 +81,7 @@ typedef struct {
 
 // One neuron's activations as a target.
 typedef struct {
-    const double *values; // [n]
+    const double *values; // [n], borrowed
     LimnDescription all;
     double mean, std;                // by which the elastic net's target is standardised
     double train_mean, train_square; // mean over train; sum of squares about it / n_train
@@ -92,10 +92,10 @@ typedef struct {
 
 // Work space of one thread for one problem.
 typedef struct {
-    double *values, *val; // [n], [n_val] of the target
-    double *weights;      // [k] of the elastic net
-    guint32 *order;       // [k] concepts by falling weight
-    double *scaled;       // [k]
+    double *train, *val; // [n_train], [n_val] of the target
+    double *weights;     // [k] of the elastic net
+    guint32 *order;      // [k] concepts by falling weight
+    double *scaled;      // [k]
     LimnElasticNetWork *net;
     GArray *slots; // candidates of the greedy search
 } LimnNeuronWork;
@@ -103,11 +103,11 @@ LimnNeuronWork *limn_neuron_work_new(const LimnNeuronProblem *problem);
 void limn_neuron_work_free(LimnNeuronWork *work);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LimnNeuronWork, limn_neuron_work_free)
 
-// Everything for neuron `neuron` of activations f32 [n,m]; q [k] is its row from
+// Everything for a neuron with activations [n]; q [k] is its row from
 // limn_neuron_correlate. Cannot fail.
 void limn_neuron_explain(const LimnNeuronProblem *problem,
-                         const LimnNeuronOptions *options, const LimnArray *activations,
-                         gsize neuron, const double *q, LimnNeuronWork *work,
+                         const LimnNeuronOptions *options, const double *activations,
+                         const double *q, LimnNeuronWork *work,
                          LimnNeuronExplanation *explanation);
 
 // The same for the neurons [count], on the job's threads, into explanations [count].
@@ -121,9 +121,8 @@ gboolean limn_neuron_explain_many(const LimnNeuronProblem *problem,
 // The steps of it. set_target: FALSE when the activations are not finite.
 gboolean limn_neuron_set_target(const LimnNeuronProblem *problem,
                                 const LimnNeuronOptions *options,
-                                const LimnArray *activations, gsize neuron,
-                                const double *q, LimnNeuronWork *work,
-                                LimnNeuronTarget *target);
+                                const double *activations, const double *q,
+                                LimnNeuronWork *work, LimnNeuronTarget *target);
 typedef struct {
     double bias, objective;
     gboolean converged;

@@ -228,3 +228,16 @@ limn_neuron_correlate(const LimnNeuronProblem *p, const LimnArray *activations,
     limn_columns_product(job, &targets, &concepts, 1 / (double) split->n_train, q);
     return limn_job_check(job, error);
 }
+
+void
+limn_neuron_gather(const LimnArray *activations, const guint32 *neurons, gsize count,
+                   double *out)
+{
+    gsize n = (gsize) activations->shape[0], m = (gsize) activations->shape[1];
+    for (gsize i = 0; i < n; i++) {
+        const float *row = limn_array_f32(activations) + i * m;
+        for (gsize c = 0; c < count; c++) {
+            out[c * n + i] = row[neurons[c]];
+        }
+    }
+}

@@ -57,6 +57,10 @@ LimnNeuronProblem *limn_neuron_problem_new(LimnArray *values, const guint32 *col
 void limn_neuron_problem_free(LimnNeuronProblem *problem);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LimnNeuronProblem, limn_neuron_problem_free)
 
+// The activations of neurons [count], one neuron after another: out [count,n].
+void limn_neuron_gather(const LimnArray *activations, const guint32 *neurons, gsize count,
+                        double *out);
+
 // q [count,k]: sums over train of standardised columns times (activation - its mean over
 // train), / n_train, for the neurons [count] (NULL: the first
 // ones) of activations f32 [n,m].

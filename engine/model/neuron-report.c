@@ -13,6 +13,8 @@
 
 #define STREAM_EXAMPLES ((guint64) 0x22 << 40)
 #define MAX_PREDICTION_BYTES ((gint64) 8 << 30)
+// Neurons whose activations are gathered together.
+#define CHUNK_NEURONS ((gsize) 16)
 
 const double limn_neuron_fractions[LIMN_NEURON_N_FRACTIONS] = {0.0003, 0.002, 0.005,
                                                                0.02,   0.1,   0.5};
@@ -194,14 +196,11 @@ score_terms(const LimnNeuronReport *r, const LimnNeuronFormula *formula,
 }
 
 static void
-score_neuron(gsize i, gpointer data)
+score_neuron(LimnNeuronReport *r, gsize i, const double *actual, double *predicted)
 {
-    LimnNeuronReport *r = data;
     const LimnNeuronProblem *problem = r->options.problem;
-    const LimnArray *a = r->options.inputs->activations;
     LimnNeuronResult *result = &r->results[i];
     guint32 neuron = r->neurons[i];
-    gsize m = (gsize) a->shape[1];
     result->explanation = r->explanations[i];
     result->test_correlation = NAN;
     result->baseline = -1;
@@ -213,11 +212,6 @@ score_neuron(gsize i, gpointer data)
                                  result->explanation.length, result->explanation.bias};
     for (gsize j = 0; j < formula.length; j++) {
         result->columns[j] = problem->columns[result->explanation.concepts[j]];
-    }
-    g_autofree double *actual = g_new(double, problem->n);
-    g_autofree double *predicted = g_new(double, problem->n);
-    for (gsize p = 0; p < problem->n; p++) {
-        actual[p] = limn_array_f32(a)[p * m + neuron];
     }
     limn_neuron_predict(&formula, problem->values, predicted);
     if (r->predicted != NULL) {
@@ -233,6 +227,21 @@ score_neuron(gsize i, gpointer data)
     score_baseline(r, neuron, actual, result);
     score_with_head(r, neuron, actual, predicted, result);
     draw_examples(r, neuron, actual, result);
+}
+
+static void
+score_chunk(gsize chunk, gpointer data)
+{
+    LimnNeuronReport *r = data;
+    gsize first = chunk * CHUNK_NEURONS, end = MIN(first + CHUNK_NEURONS, r->count);
+    gsize n = r->options.problem->n, size = (end - first) * n;
+    g_autofree double *actual = g_new(double, size + 1);
+    g_autofree double *predicted = g_new(double, n);
+    limn_neuron_gather(r->options.inputs->activations, r->neurons + first, end - first,
+                       actual);
+    for (gsize i = first; i < end; i++) {
+        score_neuron(r, i, actual + (i - first) * n, predicted);
+    }
 }
 
 gboolean
@@ -253,7 +262,7 @@ limn_neuron_report_compute(LimnNeuronReport *r, const guint32 *neurons, gsize co
                                   r->explanations, job, error)) {
         return FALSE;
     }
-    limn_parallel_for(job, count, score_neuron, r);
+    limn_parallel_for(job, (count + CHUNK_NEURONS - 1) / CHUNK_NEURONS, score_chunk, r);
     return limn_job_check(job, error);
 }
 

@@ -54,6 +54,26 @@ test_order(void)
     guint32 order[6];
     limn_order_falling(values, 6, order);
     g_assert_cmpmem(order, sizeof order, expected, sizeof expected);
+    // Long lists go another way: falling, equal values by index, NaN last.
+    enum { LONG = 3000 };
+    double many[LONG];
+    guint32 sorted[LONG];
+    LimnRng rng = limn_rng_make(5, 5);
+    for (gsize i = 0; i < LONG; i++) {
+        many[i] = i % 7 == 0     ? floor(3 * limn_rng_normal(&rng))
+                  : i % 11 == 0  ? -0.0
+                  : i % 501 == 3 ? NAN
+                  : i % 601 == 5 ? -INFINITY
+                                 : limn_rng_normal(&rng) * 1e-3;
+    }
+    limn_order_falling(many, LONG, sorted);
+    for (gsize i = 1; i < LONG; i++) {
+        double x = many[sorted[i - 1]], y = many[sorted[i]];
+        g_assert_true(isnan(y) || x >= y);
+        g_assert_true(!(isnan(x) || x == y) || !(x == y || isnan(y)) ||
+                      sorted[i - 1] < sorted[i]);
+        g_assert_true(!isnan(x) || isnan(y));
+    }
 }
 
 // A = B B^T of rank `rank`.
@@ -235,6 +255,41 @@ test_products(void)
     matrix_clear(&b);
 }
 
+// Column j of a product is the same to the bit in any company.
+static void
+test_company(void)
+{
+    enum { ALL = 300, FEW = 61 };
+    Matrix a, b;
+    matrix_init(&a, 900, ALL, 777, ALL, 7);
+    matrix_init(&b, 900, 90, 777, 83, 8);
+    memcpy(b.rows, a.rows, 777 * sizeof *a.rows);
+    gsize size = ALL * 83;
+    g_autofree double *whole = g_new(double, size), *part = g_new(double, size);
+    limn_columns_product(NULL, &a.columns_of, &b.columns_of, 0.1, whole);
+    for (gsize step = 1; step < 6; step++) {
+        LimnColumns some = a.columns_of;
+        guint32 columns[ALL];
+        double offset[ALL], scale[ALL];
+        some.k = 0;
+        for (gsize j = step; j < ALL && some.k < FEW; j += step) {
+            columns[some.k] = a.columns[j];
+            offset[some.k] = a.offset[j];
+            scale[some.k++] = a.scale[j];
+        }
+        some.columns = columns;
+        some.offset = offset;
+        some.scale = scale;
+        limn_columns_product(NULL, &some, &b.columns_of, 0.1, part);
+        for (gsize j = 0; j < some.k; j++) {
+            g_assert_cmpmem(part + j * 83, 83 * sizeof *part, whole + (j + 1) * step * 83,
+                            83 * sizeof *part);
+        }
+    }
+    matrix_clear(&a);
+    matrix_clear(&b);
+}
+
 static void
 test_columns_describe(void)
 {
@@ -279,6 +334,7 @@ main(int argc, char **argv)
     g_test_add_func("/symmetric/solve", test_solve);
     g_test_add_func("/symmetric/eigen", test_eigen);
     g_test_add_func("/columns/products", test_products);
+    g_test_add_func("/columns/company", test_company);
     g_test_add_func("/columns/describe", test_columns_describe);
     g_test_add_func("/columns/cosines", test_cosines);
     return g_test_run();

@@ -362,14 +362,14 @@ test_adam(void)
     g_autofree double *q = g_new(double, w.problem->k);
     g_autoptr(LimnNeuronWork) work = limn_neuron_work_new(w.problem);
     LimnNeuronTarget target;
-    double weights[3], bias, plain[8];
+    double weights[3], bias, plain[8], actual[PICTURES];
     const guint32 neuron = 4;
     limn_neuron_options_init(&options);
     options.fit = LIMN_NEURON_ADAM;
     g_assert_true(
         limn_neuron_correlate(w.problem, w.activations, &neuron, 1, q, NULL, &error));
-    g_assert_true(limn_neuron_set_target(w.problem, &options, w.activations, neuron, q,
-                                         work, &target));
+    fill_actual(&w, neuron, actual);
+    g_assert_true(limn_neuron_set_target(w.problem, &options, actual, q, work, &target));
     limn_neuron_fit(w.problem, &options, &target, set, 3, weights, &bias);
     fit_plainly(&w, neuron, columns, 3, &options.adam, plain);
     for (gsize j = 0; j < 3; j++) {
@@ -447,10 +447,12 @@ test_top(void)
     for (guint32 m = 0; m < NEURONS; m++) {
         LimnNeuronTarget target;
         LimnNeuronRanking ranking;
+        double actual[PICTURES];
         g_assert_true(
             limn_neuron_correlate(w.problem, w.activations, &m, 1, q, NULL, &error));
-        g_assert_true(limn_neuron_set_target(w.problem, &options, w.activations, m, q,
-                                             work, &target));
+        fill_actual(&w, m, actual);
+        g_assert_true(
+            limn_neuron_set_target(w.problem, &options, actual, q, work, &target));
         limn_neuron_rank(w.problem, &options, &target, work, &ranking);
         g_assert_true(ranking.converged);
         g_assert_cmpuint(e[m].length, ==, 5);
