@@ -405,6 +405,8 @@ limn_document_sync_picture(LimnDocument *self)
 {
     g_autofree char *path = NULL;
 
+    if (!self->awake)
+        return;
     sync_folder(self);
     sync_mask(self);
     path = limn_document_dup_picture_path(self);
@@ -417,6 +419,33 @@ limn_document_sync_picture(LimnDocument *self)
         self->picture_load =
             start(self, self->picture_path, load_picture, picture_loaded);
     limn_document_emit(self, LIMN_DOCUMENT_PICTURE_CHANGED);
+}
+
+void
+limn_document_set_awake(LimnDocument *self, gboolean awake)
+{
+    if (self->awake == awake)
+        return;
+    if (!awake) {
+        limn_document_freeze(self);
+        limn_document_cancel_loads(self);
+        g_clear_pointer(&self->mask, limn_image_unref);
+        g_clear_pointer(&self->mask_error, g_free);
+        g_clear_pointer(&self->mask_path, g_free);
+        g_clear_pointer(&self->picture_path, g_free);
+        g_clear_pointer(&self->folder_path, g_free);
+        g_clear_object(&self->items);
+        forget_picture(self);
+        self->had_picture = FALSE; // the view waits in the study again
+    }
+    self->awake = awake;
+    limn_document_sync_picture(self);
+}
+
+gboolean
+limn_document_is_awake(LimnDocument *self)
+{
+    return self->awake;
 }
 
 void

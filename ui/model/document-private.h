@@ -15,7 +15,7 @@ struct _LimnDocument {
     LimnImage *picture, *mask;
     char *picture_path, *mask_path; // what is loaded or being loaded
     char *picture_error, *mask_error;
-    gboolean had_picture;
+    gboolean had_picture, awake;
     GCancellable *picture_load, *mask_load, *folder_load;
     char *folder_path;
     GListStore *items;

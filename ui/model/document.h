@@ -106,6 +106,10 @@ const char *limn_document_get_mask_error(LimnDocument *doc);
 GListModel *limn_document_get_items(LimnDocument *doc);
 int limn_document_get_item_index(LimnDocument *doc); // -1: none
 void limn_document_show_item(LimnDocument *doc, int index);
+// Pictures are loaded while a study is awake (new ones are asleep) and given back when it
+// goes to sleep, so that many open studies cost little memory.
+void limn_document_set_awake(LimnDocument *doc, gboolean awake);
+gboolean limn_document_is_awake(LimnDocument *doc);
 // A picture that lies in no file yet; it is being saved to `path`, which becomes the
 // input.
 void limn_document_set_pasted(LimnDocument *doc, LimnImage *picture, const char *path);

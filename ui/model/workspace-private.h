@@ -7,6 +7,7 @@ struct _LimnWorkspace {
     GObject parent_instance;
     GListStore *documents;
     LimnDocument *current;
+    GQueue awake; // LimnDocument, shown last first; referenced
     LimnUndo *undo;
     LimnModelStore *models;
     LimnLive *live;

@@ -316,7 +316,6 @@ session_study_from_folder(const LimnStudyFolder *folder)
     study->data.title = g_filename_display_basename(folder->path);
     study->data.seed = folder->study->seed;
     study->folder = g_strdup(folder->path);
-    study->status = LIMN_STUDY_DONE;
     for (guint i = 0; i < inputs->len; i++) {
         const LimnStudyInput *input = inputs->pdata[i];
 
@@ -355,6 +354,7 @@ folder_loaded(GObject *source, GAsyncResult *result, gpointer user_data)
     limn_document_set_results(doc, folder->artifacts, folder->scalars, folder->skipped,
                               folder->diagnostics, folder,
                               (GDestroyNotify) limn_study_folder_free);
+    limn_document_set_status(doc, LIMN_STUDY_DONE);
 }
 
 static void

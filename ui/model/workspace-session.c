@@ -218,13 +218,10 @@ static void
 restore_study(LimnWorkspace *self, LimnSessionStudy *study)
 {
     gboolean interrupted = study->status == LIMN_STUDY_INTERRUPTED;
-    gboolean load = study->status == LIMN_STUDY_DONE && study->folder;
     LimnDocument *doc = limn_workspace_insert(self, study, G_MAXUINT);
 
     if (interrupted)
         limn_document_set_status(doc, LIMN_STUDY_INTERRUPTED);
-    if (load)
-        limn_workspace_load_folder(self, doc);
 }
 
 gboolean

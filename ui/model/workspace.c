@@ -16,6 +16,7 @@
 #include <string.h>
 
 #define UNDO_BYTES ((gsize) 64 << 20)
+#define MAX_AWAKE 4 // studies that keep their pictures
 
 static const char *const signal_names[LIMN_WORKSPACE_N_SIMPLE_SIGNALS] = {
     "current-changed", "undo-changed",   "jobs-changed",
@@ -32,6 +33,7 @@ limn_workspace_finalize(GObject *object)
     LimnWorkspace *self = LIMN_WORKSPACE(object);
 
     g_warn_if_fail(self->stopped);
+    g_queue_clear_full(&self->awake, g_object_unref);
     limn_undo_free(self->undo); // its commands hold documents
     g_object_unref(self->documents);
     g_clear_object(&self->live);
@@ -82,6 +84,7 @@ static void
 limn_workspace_init(LimnWorkspace *self)
 {
     self->documents = g_list_store_new(LIMN_TYPE_DOCUMENT);
+    g_queue_init(&self->awake);
     self->undo = limn_undo_new(UNDO_BYTES);
     limn_undo_set_changed(self->undo, undo_changed, self);
     self->jobs = g_ptr_array_new_with_free_func(g_object_unref);
@@ -172,12 +175,35 @@ limn_workspace_find(LimnWorkspace *self, const char *id)
     return NULL;
 }
 
+// The studies shown last keep their pictures, the others give them back. Results of an
+// earlier run are read when the study is shown first.
+static void
+wake(LimnWorkspace *self, LimnDocument *doc)
+{
+    const LimnSessionStudy *study = limn_document_get_study(doc);
+
+    if (g_queue_remove(&self->awake, doc))
+        g_object_unref(doc);
+    g_queue_push_head(&self->awake, g_object_ref(doc));
+    while (self->awake.length > MAX_AWAKE) {
+        LimnDocument *oldest = g_queue_pop_tail(&self->awake);
+
+        limn_document_set_awake(oldest, FALSE);
+        g_object_unref(oldest);
+    }
+    limn_document_set_awake(doc, TRUE);
+    if (study->status == LIMN_STUDY_DONE && !limn_document_get_artifacts(doc))
+        limn_workspace_load_folder(self, doc);
+}
+
 void
 limn_workspace_set_current(LimnWorkspace *self, LimnDocument *doc)
 {
     if (self->current == doc)
         return;
     self->current = doc;
+    if (doc)
+        wake(self, doc);
     limn_undo_break(self->undo);
     limn_workspace_schedule_live(self);
     limn_workspace_touch(self);

@@ -328,6 +328,91 @@ test_many_prompts(void)
     fixture_stop(&fixture);
 }
 
+static gboolean
+has_text(gpointer data)
+{
+    LimnLiveResult *result = limn_document_get_result(data, 0);
+
+    return result && g_str_equal(result->text, "a dog");
+}
+
+static gboolean
+has_no_job(gpointer ws)
+{
+    return limn_workspace_get_n_jobs(ws) == 0;
+}
+
+// A job that computes does not keep a sentence waiting, and ends when it is cancelled.
+static void
+test_job_yields(void)
+{
+    g_autofree char *path = fixture_sample("dog-and-car.png");
+    LimnDocument *shown, *job;
+    Fixture fixture;
+
+    fixture_start(&fixture);
+    shown = fixture_open(&fixture, path);
+    job = limn_workspace_new_study(fixture.ws, "attention-maps");
+    limn_document_add_prompt(job, "a dog");
+    limn_document_set_parameter(job, "method", "rise");
+    limn_document_set_parameter(job, "rise-masks", "1000000");
+    limn_document_edit_view(job)->live = FALSE;
+    g_assert_true(limn_workspace_run(fixture.ws, job));
+    limn_workspace_set_current(fixture.ws, shown);
+    fixture_idle(500);
+    g_assert_cmpuint(limn_workspace_get_n_jobs(fixture.ws), ==, 1);
+    gtk_editable_set_text(GTK_EDITABLE(limn_canvas_get_entry(fixture.canvas)), "a dog");
+    fixture_wait(has_text, shown, "the map beside the job");
+    g_assert_cmpuint(limn_workspace_get_n_jobs(fixture.ws), ==, 1);
+    fixture_action(&fixture, "cancel", NULL);
+    fixture_wait(has_no_job, fixture.ws, "the end of the job");
+    g_assert_cmpint(limn_document_get_study(job)->status, ==, LIMN_STUDY_NEW);
+    g_assert_null(limn_document_get_study(job)->folder);
+    fixture_stop(&fixture);
+}
+
+// Studies that were not shown for a while give their pictures back, and get them again.
+static void
+test_sleep(void)
+{
+    static const char *const names[] = {"desk.png", "night.png", "music.png",
+                                        "harbour.png", "breakfast.png"};
+    LimnDocument *docs[G_N_ELEMENTS(names)];
+    Fixture fixture;
+
+    fixture_start(&fixture);
+    for (gsize i = 0; i < G_N_ELEMENTS(names); i++) {
+        g_autofree char *path = fixture_sample(names[i]);
+
+        docs[i] = fixture_open(&fixture, path);
+        fixture_type(&fixture, "a b");
+    }
+    limn_camera_set_state(limn_document_get_camera(docs[4]), 3, 100, 120);
+    g_assert_null(limn_document_get_picture(docs[0]));
+    g_assert_nonnull(limn_document_get_picture(docs[1]));
+    limn_workspace_set_current(fixture.ws, docs[0]);
+    fixture_settle(&fixture);
+    g_assert_nonnull(limn_document_get_picture(docs[0]));
+    g_assert_nonnull(fixture_map(&fixture, 0));
+    g_assert_cmpstr(limn_document_get_prompt(docs[0], 0), ==, "a b");
+    g_assert_null(limn_document_get_picture(docs[1]));
+    for (int i = 1; i < 4; i++) {
+        limn_workspace_set_current(fixture.ws, docs[i]);
+        fixture_settle(&fixture);
+    }
+    g_assert_null(limn_document_get_picture(docs[4]));
+    limn_workspace_set_current(fixture.ws, docs[4]);
+    fixture_settle(&fixture);
+    {
+        double zoom, cx, cy;
+
+        limn_camera_get_state(limn_document_get_camera(docs[4]), &zoom, &cx, &cy);
+        g_assert_cmpfloat(zoom, ==, 3); // looked at as before
+        g_assert_cmpfloat(cx, ==, 100);
+    }
+    fixture_stop(&fixture);
+}
+
 static void
 test_region(void)
 {
@@ -381,6 +466,8 @@ main(int argc, char **argv)
     g_test_add_func("/window/live/grid", test_grid);
     g_test_add_func("/hard/B46-long-text", test_long_text);
     g_test_add_func("/window/live/many-prompts", test_many_prompts);
+    g_test_add_func("/window/live/job-yields", test_job_yields);
+    g_test_add_func("/window/live/sleep", test_sleep);
     g_test_add_func("/window/live/region", test_region);
     status = g_test_run();
     fixture_main_end();
