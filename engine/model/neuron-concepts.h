@@ -33,7 +33,8 @@ typedef struct {
     GArray *members; // guint32, numbers of classes, each once
 } LimnSuperclass;
 
-// JSON {"superclass": [class, ...]}, a class being its number or its name. Superclasses
+// JSON {"superclass": [class, ...]}, a class being its number or its name; underscores
+// become spaces. Superclasses
 // of a single class, and those with the same members as one before, are left out with a
 // note. Returns: (transfer full) (element-type LimnSuperclass)
 GPtrArray *limn_superclasses_load(const char *path, const char *const *classes,

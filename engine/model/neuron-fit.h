@@ -135,6 +135,12 @@ void limn_neuron_rank(const LimnNeuronProblem *problem, const LimnNeuronOptions 
 void limn_neuron_select(const LimnNeuronProblem *problem,
                         const LimnNeuronOptions *options, const LimnNeuronTarget *target,
                         LimnNeuronWork *work, LimnNeuronExplanation *explanation);
+// The explanation that holds just the concepts set [length] (up to
+// LIMN_NEURON_MAX_LENGTH; somebody added or removed some): their weights, bias and
+// correlation on val.
+void limn_neuron_refit(const LimnNeuronProblem *problem, const LimnNeuronOptions *options,
+                       const LimnNeuronTarget *target, const guint32 *set, gsize length,
+                       LimnNeuronExplanation *explanation);
 // One fit on the concepts set [length]: weights [length], in the order of the set.
 void limn_neuron_fit(const LimnNeuronProblem *problem, const LimnNeuronOptions *options,
                      const LimnNeuronTarget *target, const guint32 *set, gsize length,

@@ -25,7 +25,14 @@ index_classes(const char *const *classes)
     return index;
 }
 
-// A class given by its number or name; -1 with an error.
+static char *
+with_spaces(const char *name)
+{
+    return g_strdelimit(g_strdup(name), "_", ' ');
+}
+
+// A class given by its number or name (underscores as they are, or as spaces); -1 with an
+// error.
 static gint64
 read_class(json_t *value, GHashTable *index, gsize n_classes, const char *path,
            const char *where, GError **error)
@@ -42,7 +49,11 @@ read_class(json_t *value, GHashTable *index, gsize n_classes, const char *path,
         return -1;
     }
     const char *name = json_string_value(value);
+    g_autofree char *spaced = name != NULL ? with_spaces(name) : NULL;
     guint found = name != NULL ? GPOINTER_TO_UINT(g_hash_table_lookup(index, name)) : 0;
+    if (name != NULL && found == 0) {
+        found = GPOINTER_TO_UINT(g_hash_table_lookup(index, spaced));
+    }
     if (found > 0) {
         return found - 1;
     }
@@ -151,7 +162,8 @@ limn_superclasses_load(const char *path, const char *const *classes, LimnJob *jo
     json_t *list;
     json_object_foreach(root, name, list)
     {
-        LimnSuperclass *super = limn_superclasses_add(superclasses, name);
+        g_autofree char *spaced = with_spaces(name);
+        LimnSuperclass *super = limn_superclasses_add(superclasses, spaced);
         g_autofree char *where = g_strdup_printf("superclass '%s'", name);
         if (!json_is_array(list)) {
             limn_error_set_file(error, LIMN_ERROR_FORMAT, path,

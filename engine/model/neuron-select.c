@@ -237,30 +237,54 @@ select_exact(const Search *search, LimnNeuronExplanation *e)
     }
 }
 
-// ---- the first of the order
+// ---- a given set, and the first of the order
 
 static void
-select_top(const Search *search, LimnNeuronExplanation *e)
+fit_set(const Search *search, const guint32 *set, gsize n, LimnNeuronExplanation *e)
 {
     const LimnNeuronProblem *problem = search->problem;
-    gsize n = MIN((gsize) CLAMP(search->options->short_length, 1, MOST), problem->k);
     double moments[MOST * MOST], with_target[MOST], weights[MOST], bias;
     if (n == 0) {
         return;
     }
     for (gsize i = 0; i < n; i++) {
-        guint32 a = search->order[i];
-        with_target[i] = limn_neuron_val_target_moment(problem, search->target, a);
+        with_target[i] = limn_neuron_val_target_moment(problem, search->target, set[i]);
         for (gsize j = 0; j <= i; j++) {
             moments[i * n + j] = moments[j * n + i] =
-                limn_neuron_val_moment(problem, a, search->order[j]);
+                limn_neuron_val_moment(problem, set[i], set[j]);
         }
     }
-    limn_neuron_fit(problem, search->options, search->target, search->order, n, weights,
-                    &bias);
+    limn_neuron_fit(problem, search->options, search->target, set, n, weights, &bias);
     double rho = limn_neuron_correlation(weights, n, moments, with_target,
                                          search->target->val_square);
-    take(e, search->order, n, weights, bias, rho);
+    take(e, set, n, weights, bias, rho);
+}
+
+static void
+begin(const LimnNeuronTarget *target, LimnNeuronExplanation *e)
+{
+    memset(e, 0, sizeof *e);
+    e->activations = target->all;
+    e->bias = target->all.mean;
+}
+
+static void
+finish(LimnNeuronExplanation *e)
+{
+    e->status = e->length > 0 ? LIMN_NEURON_EXPLAINED : LIMN_NEURON_UNDEFINED;
+    limn_neuron_sort(e);
+}
+
+void
+limn_neuron_refit(const LimnNeuronProblem *problem, const LimnNeuronOptions *options,
+                  const LimnNeuronTarget *target, const guint32 *set, gsize length,
+                  LimnNeuronExplanation *e)
+{
+    g_return_if_fail(length <= MOST);
+    Search search = {problem, options, target, NULL};
+    begin(target, e);
+    fit_set(&search, set, length, e);
+    finish(e);
 }
 
 void
@@ -269,9 +293,7 @@ limn_neuron_select(const LimnNeuronProblem *problem, const LimnNeuronOptions *op
                    LimnNeuronExplanation *e)
 {
     Search search = {problem, options, target, work->order};
-    memset(e, 0, sizeof *e);
-    e->activations = target->all;
-    e->bias = target->all.mean;
+    begin(target, e);
     switch (options->selection) {
     case LIMN_NEURON_GREEDY:
         select_greedy(&search, work, e);
@@ -280,9 +302,9 @@ limn_neuron_select(const LimnNeuronProblem *problem, const LimnNeuronOptions *op
         select_exact(&search, e);
         break;
     case LIMN_NEURON_TOP:
-        select_top(&search, e);
+        fit_set(&search, work->order,
+                MIN((gsize) CLAMP(options->short_length, 1, MOST), problem->k), e);
         break;
     }
-    e->status = e->length > 0 ? LIMN_NEURON_EXPLAINED : LIMN_NEURON_UNDEFINED;
-    limn_neuron_sort(e);
+    finish(e);
 }

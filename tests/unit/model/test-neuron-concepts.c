@@ -131,14 +131,15 @@ test_superclasses(void)
     g_autofree char *folder = make_folder();
     g_autoptr(GError) error = NULL;
     g_autoptr(LimnJob) job = limn_job_new();
-    g_autofree char *path = write_text(folder, "s.json",
-                                       "{\"animal\": [1, \"dog\", 1], \"lone\": [2], "
-                                       "\"pet\": [0, 1], \"road\": [2, 3]}");
+    g_autofree char *path =
+        write_text(folder, "s.json",
+                   "{\"land_animal\": [1, \"dog\", 1], \"lone\": [2], "
+                   "\"pet\": [0, 1], \"road\": [2, 3]}");
     g_autoptr(GPtrArray) list = limn_superclasses_load(path, classes, job, &error);
     g_assert_no_error(error);
     g_assert_cmpuint(list->len, ==, 2); // lone has one class, pet those of animal
     const LimnSuperclass *animal = g_ptr_array_index(list, 0);
-    g_assert_cmpstr(animal->name, ==, "animal");
+    g_assert_cmpstr(animal->name, ==, "land animal");
     g_assert_cmpuint(animal->members->len, ==, 2);
     g_assert_cmpuint(g_array_index(animal->members, guint32, 0), ==, 0);
     g_assert_cmpuint(n_diagnostics(job, "1 superclasses of fewer"), ==, 1);

@@ -466,6 +466,44 @@ test_top(void)
     }
 }
 
+// Taking a concept out and putting it back gives the explanation again.
+static void
+test_refit(void)
+{
+    g_auto(World) w = make_world(FALSE, 0.2, 24);
+    LimnNeuronOptions options;
+    g_autoptr(GError) error = NULL;
+    g_autofree double *q = g_new(double, w.problem->k);
+    g_autoptr(LimnNeuronWork) work = limn_neuron_work_new(w.problem);
+    limn_neuron_options_init(&options);
+    g_autofree LimnNeuronExplanation *e = explain_all(&w, &options, NULL);
+    for (guint32 m = 0; m < NEURONS; m++) {
+        LimnNeuronTarget target;
+        LimnNeuronExplanation again, less, none;
+        double actual[PICTURES];
+        fill_actual(&w, m, actual);
+        g_assert_true(
+            limn_neuron_correlate(w.problem, w.activations, &m, 1, q, NULL, &error));
+        g_assert_true(
+            limn_neuron_set_target(w.problem, &options, actual, q, work, &target));
+        guint32 turned[LIMN_NEURON_MAX_LENGTH];
+        for (gsize i = 0; i < e[m].length; i++) {
+            turned[i] = e[m].concepts[e[m].length - 1 - i];
+        }
+        limn_neuron_refit(w.problem, &options, &target, turned, e[m].length, &again);
+        limn_neuron_refit(w.problem, &options, &target, turned, e[m].length - 1, &less);
+        limn_neuron_refit(w.problem, &options, &target, turned, 0, &none);
+        for (gsize i = 0; i < e[m].length; i++) {
+            g_assert_cmpuint(again.concepts[i], ==, e[m].concepts[i]);
+            g_assert_cmpfloat_with_epsilon(again.weights[i], e[m].weights[i], 1e-10);
+        }
+        g_assert_cmpfloat_with_epsilon(again.val_correlation, e[m].val_correlation,
+                                       1e-12);
+        g_assert_cmpfloat(less.val_correlation, <, e[m].val_correlation);
+        g_assert_cmpint(none.status, ==, LIMN_NEURON_UNDEFINED);
+    }
+}
+
 // ---- degenerate input
 
 // Column 2 is constant in train, column 3 everywhere but one test picture; column 4 is
@@ -641,6 +679,7 @@ main(int argc, char **argv)
     g_test_add_func("/neuron-fit/exact", test_exact);
     g_test_add_func("/neuron-fit/exact-one", test_exact_one);
     g_test_add_func("/neuron-fit/top", test_top);
+    g_test_add_func("/neuron-fit/refit", test_refit);
     g_test_add_func("/neuron-fit/degenerate", test_degenerate);
     g_test_add_func("/neuron-fit/undefined", test_undefined);
     g_test_add_func("/neuron-fit/offset", test_offset);
