@@ -78,61 +78,64 @@ free_row(gpointer row)
     limn_neuron_row_free(row);
 }
 
+// Columns of the tables; $: of text. With a classifier neurons have scores more.
+static const char *const neuron_columns[] = {"unit",
+                                             "$status",
+                                             "$formula",
+                                             "length",
+                                             "val correlation",
+                                             "test correlation",
+                                             "mean",
+                                             "std",
+                                             "min",
+                                             "max",
+                                             "nonzero",
+                                             "$baseline",
+                                             "baseline score",
+                                             "baseline correlation",
+                                             NULL};
+static const char *const scored_columns[] = {"unit",
+                                             "$status",
+                                             "$formula",
+                                             "length",
+                                             "val correlation",
+                                             "test correlation",
+                                             "mean",
+                                             "std",
+                                             "min",
+                                             "max",
+                                             "nonzero",
+                                             "$baseline",
+                                             "baseline score",
+                                             "baseline correlation",
+                                             "ablation optim",
+                                             "ablation norm",
+                                             "c",
+                                             "d",
+                                             "impact top 0.03%",
+                                             "impact top 0.2%",
+                                             "impact top 0.5%",
+                                             "impact top 2%",
+                                             "impact top 10%",
+                                             "impact top 50%",
+                                             NULL};
+static const char *const term_columns[] = {"unit",   "rank",  "$concept", "column",
+                                           "weight", "alone", NULL};
+static const char *const range_columns[] = {
+    "unit", "bin", "low", "high", "count", "rank", "$concept", "percent", NULL};
+static const char *const example_columns[] = {
+    "unit", "strip", "first", "last", "low", "high", "picture", "activation", NULL};
+
 LimnNeuronTables *
 limn_neuron_tables_new(const LimnNeuronReportOptions *options)
 {
-    static const char *const plain[] = {"unit",
-                                        "$status",
-                                        "$formula",
-                                        "length",
-                                        "val correlation",
-                                        "test correlation",
-                                        "mean",
-                                        "std",
-                                        "min",
-                                        "max",
-                                        "nonzero",
-                                        "$baseline",
-                                        "baseline score",
-                                        "baseline correlation",
-                                        NULL};
-    static const char *const scored[] = {"unit",
-                                         "$status",
-                                         "$formula",
-                                         "length",
-                                         "val correlation",
-                                         "test correlation",
-                                         "mean",
-                                         "std",
-                                         "min",
-                                         "max",
-                                         "nonzero",
-                                         "$baseline",
-                                         "baseline score",
-                                         "baseline correlation",
-                                         "ablation optim",
-                                         "ablation norm",
-                                         "c",
-                                         "d",
-                                         "impact top 0.03%",
-                                         "impact top 0.2%",
-                                         "impact top 0.5%",
-                                         "impact top 2%",
-                                         "impact top 10%",
-                                         "impact top 50%",
-                                         NULL};
-    static const char *const terms[] = {"unit",   "rank",  "$concept", "column",
-                                        "weight", "alone", NULL};
-    static const char *const ranges[] = {"unit", "bin",      "low",     "high", "count",
-                                         "rank", "$concept", "percent", NULL};
-    static const char *const examples[] = {"unit", "strip",   "first",      "last", "low",
-                                           "high", "picture", "activation", NULL};
     LimnNeuronTables *t = g_new0(LimnNeuronTables, 1);
     t->options = options;
-    rows_init(&t->neurons, "neurons", options->head != NULL ? scored : plain);
-    rows_init(&t->terms, "terms", terms);
-    rows_init(&t->ranges, "ranges", ranges);
-    rows_init(&t->examples, "examples", examples);
+    rows_init(&t->neurons, "neurons",
+              options->head != NULL ? scored_columns : neuron_columns);
+    rows_init(&t->terms, "terms", term_columns);
+    rows_init(&t->ranges, "ranges", range_columns);
+    rows_init(&t->examples, "examples", example_columns);
     set_unit(&t->neurons, "nonzero", "pictures");
     set_unit(&t->ranges, "count", "pictures");
     set_unit(&t->ranges, "percent", "%");

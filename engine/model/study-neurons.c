@@ -576,7 +576,32 @@ cosines_from_embeddings(Reading *r, LimnArray *images, GPtrArray **names, GError
 
 // ---- calibration
 
-// The columns of the labels that have the names of the similarities' columns.
+// The columns of the labels that have the names of the similarities' columns: truth
+// [n,k], and which of them count; *matched: how many do.
+static LimnArray *
+match_labels(Reading *r, GPtrArray *names, guint8 *skipped, gsize *matched,
+             GError **error)
+{
+    gsize n = (gsize) r->n, k = names->len, kl = r->labels->names->len;
+    g_autoptr(GHashTable) index = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint j = 0; j < kl; j++) {
+        g_hash_table_insert(index, g_ptr_array_index(r->labels->names, j),
+                            GUINT_TO_POINTER(j + 1));
+    }
+    g_autoptr(LimnArray) truth = limn_array_new_f32_2d(r->n, (gint64) k, error);
+    for (gsize j = 0; truth != NULL && j < k; j++) {
+        guint at =
+            GPOINTER_TO_UINT(g_hash_table_lookup(index, g_ptr_array_index(names, j)));
+        skipped[j] = at == 0 || (r->labels->wide != NULL && r->labels->wide[at - 1]);
+        *matched += !skipped[j];
+        for (gsize i = 0; at > 0 && i < n; i++) {
+            limn_array_f32(truth)[i * k + j] =
+                limn_array_f32(r->labels->values)[i * kl + at - 1];
+        }
+    }
+    return g_steal_pointer(&truth);
+}
+
 static gboolean
 calibrate(Reading *r, GPtrArray *names, GError **error)
 {
@@ -590,24 +615,9 @@ calibrate(Reading *r, GPtrArray *names, GError **error)
                     ways[way]);
         return FALSE;
     }
-    gsize n = (gsize) r->n, k = names->len, kl = r->labels->names->len, matched = 0;
-    g_autoptr(GHashTable) index = g_hash_table_new(g_str_hash, g_str_equal);
-    for (guint j = 0; j < kl; j++) {
-        g_hash_table_insert(index, g_ptr_array_index(r->labels->names, j),
-                            GUINT_TO_POINTER(j + 1));
-    }
-    g_autoptr(LimnArray) truth = limn_array_new_f32_2d(r->n, (gint64) k, error);
-    g_autofree guint8 *skipped = g_new0(guint8, k + 1);
-    for (gsize j = 0; truth != NULL && j < k; j++) {
-        guint at =
-            GPOINTER_TO_UINT(g_hash_table_lookup(index, g_ptr_array_index(names, j)));
-        skipped[j] = at == 0 || (r->labels->wide != NULL && r->labels->wide[at - 1]);
-        matched += !skipped[j];
-        for (gsize i = 0; at > 0 && i < n; i++) {
-            limn_array_f32(truth)[i * k + j] =
-                limn_array_f32(r->labels->values)[i * kl + at - 1];
-        }
-    }
+    gsize matched = 0;
+    g_autofree guint8 *skipped = g_new0(guint8, names->len + 1);
+    g_autoptr(LimnArray) truth = match_labels(r, names, skipped, &matched, error);
     if (truth == NULL) {
         return FALSE;
     }
@@ -616,9 +626,9 @@ calibrate(Reading *r, GPtrArray *names, GError **error)
                                    "no concept of the similarities has the name of a "
                                    "label: there is nothing to calibrate on");
     }
-    if (!limn_calibrate_grid(r->in->similarities, truth, skipped, c, r->job, error) ||
-        (way == 2 &&
-         !limn_calibrate_newton(r->in->similarities, truth, skipped, c, r->job, error))) {
+    const LimnArray *cosines = r->in->similarities;
+    if (!limn_calibrate_grid(cosines, truth, skipped, c, r->job, error) ||
+        (way == 2 && !limn_calibrate_newton(cosines, truth, skipped, c, r->job, error))) {
         return FALSE;
     }
     if (!c->converged) {
