@@ -6,8 +6,28 @@
 #include "engine/base/parallel.h"
 #include "ui/window/canvas.h"
 
+#include <epoxy/gl.h>
 #include <glib/gi18n-lib.h>
 #include <string.h>
+
+// "llvmpipe (LLVM 15.0.6, 256 bits), 4.5": who draws, by a context of our own for a
+// moment. NULL without OpenGL.
+static char *
+dup_gl_renderer(LimnWindow *window)
+{
+    GdkSurface *surface = gtk_native_get_surface(GTK_NATIVE(window));
+    g_autoptr(GdkGLContext) context =
+        surface ? gdk_surface_create_gl_context(surface, NULL) : NULL;
+    char *text = NULL;
+
+    if (!context || !gdk_gl_context_realize(context, NULL))
+        return NULL;
+    gdk_gl_context_make_current(context);
+    text = g_strdup_printf("%s, %s", (const char *) glGetString(GL_RENDERER),
+                           (const char *) glGetString(GL_VERSION));
+    gdk_gl_context_clear_current();
+    return text;
+}
 
 static void
 append_renderer(GString *text, LimnWindow *window)
@@ -16,14 +36,17 @@ append_renderer(GString *text, LimnWindow *window)
     LimnHeatmapView *view = limn_pane_get_view(pane);
     GskRenderer *renderer = gtk_native_get_renderer(GTK_NATIVE(window));
     const char *message = limn_heatmap_view_get_gl_message(view);
+    g_autofree char *gl = dup_gl_renderer(window);
 
-    g_string_append_printf(text, _("Maps are drawn by %s\n"),
-                           limn_heatmap_view_uses_gl(view) ? "OpenGL" : "cairo");
+    g_string_append_printf(text, _("OpenGL: %s\n"), gl ? gl : _("none"));
+    if (gtk_widget_get_realized(GTK_WIDGET(view)))
+        g_string_append_printf(text, _("Maps are drawn by %s\n"),
+                               limn_heatmap_view_uses_gl(view) ? "OpenGL" : "cairo");
     if (message)
         g_string_append_printf(text, "%s\n", message);
     if (renderer)
         g_string_append_printf(text, _("Window: %s\n"), G_OBJECT_TYPE_NAME(renderer));
-    if (message && (strstr(message, "llvmpipe") || strstr(message, "softpipe")) &&
+    if (gl && (strstr(gl, "llvmpipe") || strstr(gl, "softpipe")) &&
         !g_getenv("GSK_RENDERER"))
         g_string_append(text,
                         _("OpenGL runs in software here: GSK_RENDERER=cairo makes the "

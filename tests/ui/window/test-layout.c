@@ -168,6 +168,12 @@ test_dialog_names(void)
     dialog = GTK_WINDOW(limn_fetch_dialog_open(fixture.window));
     check_names(GTK_WIDGET(dialog));
     gtk_window_destroy(dialog);
+    {
+        g_autofree char *text = limn_diagnostics(fixture.window);
+
+        g_assert_nonnull(strstr(text, "Limn "));
+        g_assert_nonnull(strstr(text, "OpenGL: "));
+    }
     dialog = limn_about_open(fixture.window);
     fixture_idle(200);
     gtk_window_destroy(dialog);
