@@ -1,18 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 // Activations of one layer of a CLIP over a folder of pictures, composed scenes or
-// sentences. The computing is in engine/model (activations.h, probe-pictures.h).
-//
-// What the study holds (n pictures, m neurons; the first dimension is that of index.csv):
-//
-//   layers       table    name, tower, block, part, neurons of every layer of the model
-//   activations  f32 [n,m] title = name of the layer and pooling
-//   embeddings   f32 [n,P] the model's embeddings of the same inputs, not normalised
-//   index        table    item, name, caption of every row
-//   presence     u8 [n,C]  1 where concept c is in the picture (scenes, captions.jsonl)
-//   concepts     table    concept, group, subgroup of the C columns of presence
-//   maps         heatmap  [n,1,gh,gw] one unit before pooling (map-unit)
-//   pictures     pictures the composed scenes (keep=scenes)
+// sentences. The computing is in engine/model (activations.h, probe-pictures.h); what the
+// study holds is described in activations.h.
 
 #include "limn-config.h"
 

@@ -2,15 +2,7 @@
 
 // Predicts the activations of neurons from their explanations alone, on pictures of the
 // user's choice, and compares them with the real ones. The computing is in engine/model
-// (neuron-score.h).
-//
-// What the study holds (r rows of explanations, n pictures):
-//
-//   scores        table       per row: layer, unit, formula, length, val correlation (of
-//                             the file), sim correlation (measured), pictures (used);
-//                             with a classifier: ablation optim, ablation norm
-//   explanations  table       the rows again in the authors' columns, scores filled in
-//   predictions   f32 [r,n]   predicted activations of all pictures (predictions=yes)
+// (neuron-score.h); what the study holds is described in neuron-report.h.
 
 #include "limn-config.h"
 

@@ -13,6 +13,22 @@
 // the embedding), avg (mean over all tokens, the class token too; of sentences those up
 // to the end token), max. Linear explanations of ViT use `mlp` of the last block with
 // `first`, of the block before with `avg`.
+//
+// A study of the operation `activations` holds, for n inputs, m neurons, C concepts (the
+// first dimension of the arrays is that of the table `index`):
+//
+// | artifact    | kind          | content                                               |
+// |-------------|---------------|-------------------------------------------------------|
+// | layers      | table         | layer, tower, block, part, neurons: all of the model  |
+// | activations | array [n,m]   | f32; its title is "vision.4.mlp, first"               |
+// | embeddings  | array [n,P]   | f32, the model's embeddings, not normalised           |
+// | index       | table, n rows | item (number in the folder or of the scene), name     |
+// |             |               | (file, "scene 12", sentence), caption (may be missing)|
+// | presence    | array [n,C]   | u8, 1 where a concept is in the picture; scenes and   |
+// |             |               | folders with captions.jsonl                           |
+// | concepts    | table, C rows | concept, group, subgroup                              |
+// | maps        | heatmap       | [n,1,gh,gw] one unit before pooling (map-unit)        |
+// | pictures    | pictures      | the composed scenes, in the order of index            |
 
 #include "engine/model/clip.h"
 

@@ -39,6 +39,12 @@
 // Neurons that are not explained have no terms and no ranges. Missing numbers are empty
 // cells. `unit` is the column of the activations. Every table but concepts is tagged by
 // neuron, so that shards over neurons can be joined.
+//
+// A study of `neuron-simulate` holds, for r explanations on n pictures: the table
+// `scores` (layer, unit, formula, length, val correlation of the file, sim correlation
+// measured, pictures used; with a classifier ablation optim, ablation norm), the table
+// `explanations` (the authors' columns, scores filled in) and on request the array
+// `predictions` f32 [r,n].
 
 #include "engine/model/neuron-dissect.h"
 #include "engine/model/neuron-fit.h"

@@ -183,6 +183,49 @@ test_folder(void)
     remove_folder(folder);
 }
 
+// Activations as a file, the pictures as a folder: the model compares them with names, or
+// their captions.jsonl gives labels.
+static void
+test_pictures(void)
+{
+    g_autofree char *folder = make_folder();
+    g_autofree char *scenes = g_build_filename(folder, "scenes", NULL);
+    g_autofree char *recorded = g_build_filename(folder, "recorded", NULL);
+    g_autofree char *npy = g_build_filename(recorded, "activations.npy", NULL);
+    g_autoptr(LimnRun) composed = run_now("scenes", "count", "40", "size", "48", NULL);
+    write_study(composed, scenes);
+    g_autoptr(LimnRun) record = run_now("activations", "image", scenes, NULL);
+    write_study(record, recorded);
+    static const char list[] = "a red circle\na blue square\nred\nheart\n";
+    g_autofree char *names = write_file(folder, "names.txt", list, sizeof list - 1);
+    g_autoptr(LimnRun) a = run_now("neuron-explanations", "activations", npy, "image",
+                                   scenes, "variant", "similarity", "concepts", names,
+                                   "filter-mean", "0", "units", "0-9", NULL);
+    g_autoptr(LimnRun) b =
+        run_now("neuron-explanations", "activations", recorded, "variant", "similarity",
+                "concepts", names, "filter-mean", "0", "units", "0-9", NULL);
+    g_assert_cmpfloat(scalar(a, "concepts"), ==, 4);
+    for (guint m = 0; m < 10; m++) { // embeddings made now, or recorded
+        g_assert_cmpfloat_with_epsilon(number(a, "neurons", "val correlation", m),
+                                       number(b, "neurons", "val correlation", m), 1e-3);
+    }
+    g_autoptr(LimnRun) labels =
+        run_now("neuron-explanations", "activations", npy, "image", scenes, "filter-top",
+                "1", "units", "0-9", NULL);
+    g_assert_cmpfloat(scalar(labels, "concepts"), >, 10);
+    g_autofree char *gone = g_build_filename(scenes, "pictures-0007.png", NULL);
+    g_assert_cmpint(g_unlink(gone), ==, 0);
+    expect_failure(new_run("neuron-explanations", "activations", npy, "image", scenes,
+                           "variant", "similarity", NULL),
+                   LIMN_ERROR_IO, "pictures-0007.png", "");
+    g_autofree char *few = g_build_filename(folder, "few", NULL);
+    g_autoptr(LimnRun) fewer = run_now("scenes", "count", "3", "size", "48", NULL);
+    write_study(fewer, few);
+    expect_failure(new_run("neuron-explanations", "activations", npy, "image", few, NULL),
+                   LIMN_ERROR_MISMATCH, "3 pictures", "40 rows");
+    remove_folder(folder);
+}
+
 static void
 test_texts(void)
 {
@@ -277,6 +320,7 @@ main(int argc, char **argv)
     g_test_add_func("/neuron-chain/chain", test_chain);
     g_test_add_func("/neuron-chain/recorded-shards", test_recorded_shards);
     g_test_add_func("/neuron-chain/folder", test_folder);
+    g_test_add_func("/neuron-chain/pictures", test_pictures);
     g_test_add_func("/neuron-chain/texts", test_texts);
     g_test_add_func("/neuron-chain/simulate", test_simulate);
     return g_test_run();
