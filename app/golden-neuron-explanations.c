@@ -514,7 +514,7 @@ check_ablation(LimnNeuronCase *c, const LimnNeuronHead *head, json_t *list, gsiz
     limn_neuron_predict(&formula, c->p, predicted);
     limn_neuron_ablate(head, neuron, target.values, predicted, e->val_correlation,
                        c->split->val, c->split->n_val, c->split->test, c->split->n_test,
-                       &c->ablation, &ablation);
+                       &c->ablation, &ablation, c->job);
     g_autofree char *where = g_strdup_printf("ablation/%" G_GSIZE_FORMAT, neuron);
     compare_json(c, where, entry, "val_rho", &e->val_correlation, G_MAXSIZE,
                  LIMN_ABS(1e-8));
@@ -549,7 +549,7 @@ check_impact(LimnNeuronCase *c, const LimnNeuronHead *head, json_t *entry, gsize
             limn_golden_fail(c->golden, where, "'%s' is no fraction", key);
             continue;
         }
-        limn_neuron_impact(head, neuron, target.values, &fraction, 1, &part);
+        limn_neuron_impact(head, neuron, target.values, &fraction, 1, &part, c->job);
         compare_json(c, where, entry, key, &part, G_MAXSIZE, LIMN_ABS(1e-8));
     }
 }

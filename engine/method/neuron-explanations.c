@@ -15,6 +15,7 @@
 
 // Neurons that are computed together.
 #define BLOCK ((gsize) 256)
+#define BLOCK_WITH_HEAD ((gsize) 32) // scores take their time
 #define MOST_SUBSETS 200000
 
 static const LimnInput inputs[] = {
@@ -511,33 +512,6 @@ explain_block(Explaining *e, const guint32 *neurons, gsize count, GError **error
     return TRUE;
 }
 
-static gboolean
-explain_neurons(Explaining *e, GError **error)
-{
-    guint32 block[BLOCK];
-    gsize n = 0, done = 0;
-    gint64 start = g_get_monotonic_time();
-    for (guint i = 0; i < e->units->len; i++) {
-        guint32 unit = g_array_index(e->units, guint32, i);
-        if (limn_run_owns_item(e->run, unit)) {
-            block[n++] = unit;
-        }
-        if (n < BLOCK && i + 1 < e->units->len) {
-            continue;
-        }
-        limn_job_report(e->job, "explain", (double) i / (double) e->units->len,
-                        "%" G_GSIZE_FORMAT " neurons", done);
-        if (n > 0 && !explain_block(e, block, n, error)) {
-            return FALSE;
-        }
-        done += n;
-        n = 0;
-    }
-    limn_job_add_time(e->job, "explain",
-                      (double) (g_get_monotonic_time() - start) * 1e-6);
-    return TRUE;
-}
-
 static gsize
 count_own_units(Explaining *e)
 {
@@ -546,6 +520,34 @@ count_own_units(Explaining *e)
         n += limn_run_owns_item(e->run, g_array_index(e->units, guint32, i));
     }
     return n;
+}
+
+static gboolean
+explain_neurons(Explaining *e, GError **error)
+{
+    guint32 block[BLOCK];
+    gsize n = 0, done = 0, all = count_own_units(e);
+    gsize size = e->head != NULL ? BLOCK_WITH_HEAD : BLOCK;
+    gint64 start = g_get_monotonic_time();
+    for (guint i = 0; i < e->units->len; i++) {
+        guint32 unit = g_array_index(e->units, guint32, i);
+        if (limn_run_owns_item(e->run, unit)) {
+            block[n++] = unit;
+        }
+        if (n == 0 || (n < size && i + 1 < e->units->len)) {
+            continue;
+        }
+        limn_job_report(e->job, "explain", (double) done / (double) all,
+                        "%" G_GSIZE_FORMAT " of %" G_GSIZE_FORMAT " neurons", done, all);
+        if (!explain_block(e, block, n, error)) {
+            return FALSE;
+        }
+        done += n;
+        n = 0;
+    }
+    limn_job_add_time(e->job, "explain",
+                      (double) (g_get_monotonic_time() - start) * 1e-6);
+    return TRUE;
 }
 
 static gboolean

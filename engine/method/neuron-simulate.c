@@ -414,7 +414,7 @@ simulate_one(gsize i, gpointer data)
             rho = limn_neuron_simulate(predicted, actual, s->val, s->n_val);
         }
         limn_neuron_ablate(s->head, (gsize) j->row->unit, actual, predicted, rho, s->val,
-                           s->n_val, s->test, s->n_test, &options, &j->ablation);
+                           s->n_val, s->test, s->n_test, &options, &j->ablation, s->job);
     }
     for (gsize p = 0; s->predictions != NULL && p < n; p++) {
         limn_array_f32(s->predictions)[(s->n_done + i) * n + p] = (float) predicted[p];

@@ -203,11 +203,11 @@ sum_differences(const LimnNeuronHead *head, gsize neuron, const double *actual,
 static void
 optimise(const LimnNeuronHead *head, gsize neuron, const double *actual,
          const double *predicted, const guint32 *val, gsize n_val,
-         const LimnAblationOptions *options, LimnAblation *ablation)
+         const LimnAblationOptions *options, LimnAblation *ablation, LimnJob *job)
 {
     const double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
     double p[2] = {1, 0}, m[2] = {0, 0}, v[2] = {0, 0};
-    for (int step = 1; step <= options->steps; step++) {
+    for (int step = 1; step <= options->steps && !limn_job_is_cancelled(job); step++) {
         double g[2] = {0, 0};
         (void) sum_differences(head, neuron, actual, predicted, p[0], p[1], val, n_val,
                                g);
@@ -237,7 +237,7 @@ void
 limn_neuron_ablate(const LimnNeuronHead *head, gsize neuron, const double *actual,
                    const double *predicted, double rho, const guint32 *val, gsize n_val,
                    const guint32 *test, gsize n_test, const LimnAblationOptions *options,
-                   LimnAblation *ablation)
+                   LimnAblation *ablation, LimnJob *job)
 {
     LimnDescription on_val = describe_rows(actual, val, n_val);
     double base = sum_differences(head, neuron, actual, predicted, 0, on_val.mean, test,
@@ -256,7 +256,7 @@ limn_neuron_ablate(const LimnNeuronHead *head, gsize neuron, const double *actua
                                  base;
     }
     if (options->steps > 0) {
-        optimise(head, neuron, actual, predicted, val, n_val, options, ablation);
+        optimise(head, neuron, actual, predicted, val, n_val, options, ablation, job);
         ablation->optim =
             1 - sum_differences(head, neuron, actual, predicted, ablation->c, ablation->d,
                                 test, n_test, NULL) /
@@ -268,17 +268,18 @@ limn_neuron_ablate(const LimnNeuronHead *head, gsize neuron, const double *actua
 
 void
 limn_neuron_impact(const LimnNeuronHead *head, gsize neuron, const double *actual,
-                   const double *fractions, gsize n_fractions, double *parts)
+                   const double *fractions, gsize n_fractions, double *parts,
+                   LimnJob *job)
 {
     gsize n = head->n;
-    g_autofree double *impact = g_new(double, MAX(n, 1));
+    g_autofree double *impact = g_new0(double, MAX(n, 1));
     g_autofree guint32 *order = g_new(guint32, MAX(n, 1));
     double total_right = 0, total_loss = 0, total = 0, sum = 0;
     for (gsize i = 0; i < n; i++) {
         total_right += head->right[i];
         total_loss += head->loss[i];
     }
-    for (gsize i = 0; i < n; i++) {
+    for (gsize i = 0; i < n && (i % 256 != 0 || !limn_job_is_cancelled(job)); i++) {
         double right = changed_right(head, i, neuron, -actual[i]);
         double loss = changed_loss(head, i, neuron, -actual[i], NULL);
         double by_right =

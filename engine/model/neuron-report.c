@@ -30,6 +30,7 @@ struct LimnNeuronReport {
     LimnNeuronExplanation *explanations;
     float *predicted; // [count, n] when predictions are wanted
     gsize count;
+    LimnJob *job; // while it is computed
 };
 
 static void
@@ -175,12 +176,12 @@ score_with_head(const LimnNeuronReport *r, guint32 neuron, const double *actual,
         return;
     }
     limn_neuron_impact(r->options.head, neuron, actual, limn_neuron_fractions,
-                       LIMN_NEURON_N_FRACTIONS, result->impact);
+                       LIMN_NEURON_N_FRACTIONS, result->impact, r->job);
     if (result->explanation.status == LIMN_NEURON_EXPLAINED) {
         limn_neuron_ablate(r->options.head, neuron, actual, predicted,
                            result->explanation.val_correlation, split->val, split->n_val,
                            split->test, split->n_test, &r->options.ablation,
-                           &result->ablation);
+                           &result->ablation, r->job);
     }
 }
 
@@ -262,6 +263,7 @@ limn_neuron_report_compute(LimnNeuronReport *r, const guint32 *neurons, gsize co
                                   r->explanations, job, error)) {
         return FALSE;
     }
+    r->job = job;
     limn_parallel_for(job, (count + CHUNK_NEURONS - 1) / CHUNK_NEURONS, score_chunk, r);
     return limn_job_check(job, error);
 }

@@ -55,17 +55,20 @@ typedef struct {
 } LimnAblation;
 
 // For neuron k with activations actual [n] and predicted [n]; val and test are rows.
-// rho: correlation on val, for `norm`.
+// rho: correlation on val, for `norm`. When the job is cancelled the result means nothing
+// (the caller checks); so with limn_neuron_impact.
 void limn_neuron_ablate(const LimnNeuronHead *head, gsize neuron, const double *actual,
                         const double *predicted, double rho, const guint32 *val,
                         gsize n_val, const guint32 *test, gsize n_test,
-                        const LimnAblationOptions *options, LimnAblation *ablation);
+                        const LimnAblationOptions *options, LimnAblation *ablation,
+                        LimnJob *job);
 
 // Part of the neuron's impact (set to 0; section 5, range analysis) that its most active
 // pictures carry, for every fraction; NaN where it has no impact. Cumulated |impact| up
 // to and including rank int(fraction n).
 void limn_neuron_impact(const LimnNeuronHead *head, gsize neuron, const double *actual,
-                        const double *fractions, gsize n_fractions, double *parts);
+                        const double *fractions, gsize n_fractions, double *parts,
+                        LimnJob *job);
 
 // ---- composition
 

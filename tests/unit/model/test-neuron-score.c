@@ -138,11 +138,12 @@ test_ablation(void)
     for (gsize i = 0; i < N; i++) {
         flat[i] = mean;
     }
-    limn_neuron_ablate(w.head, 2, actual, actual, 1, val, 20, test, 40, &options, &a);
+    limn_neuron_ablate(w.head, 2, actual, actual, 1, val, 20, test, 40, &options, &a,
+                       NULL);
     g_assert_cmpfloat_with_epsilon(a.optim, 1, 1e-12);
     g_assert_cmpfloat(a.c, ==, 1);
     g_assert_cmpfloat(a.norm, >, 0.3); // standardised by val, so not exactly 1
-    limn_neuron_ablate(w.head, 2, actual, flat, 0, val, 20, test, 40, &options, &a);
+    limn_neuron_ablate(w.head, 2, actual, flat, 0, val, 20, test, 40, &options, &a, NULL);
     g_assert_cmpfloat_with_epsilon(a.norm, 0, 1e-12);
     // Against the plain formula.
     double base = 0, sim = 0;
@@ -158,7 +159,8 @@ test_ablation(void)
         w.head->weight[c * M + 1] = 0;
     }
     fill_column(&w, 1, actual);
-    limn_neuron_ablate(w.head, 1, actual, actual, 1, val, 20, test, 40, &options, &a);
+    limn_neuron_ablate(w.head, 1, actual, actual, 1, val, 20, test, 40, &options, &a,
+                       NULL);
     g_assert_true(isnan(a.optim) && isnan(a.norm));
 }
 
@@ -181,7 +183,7 @@ test_impact(void)
                     2;
         total += impact[i];
     }
-    limn_neuron_impact(w.head, 0, actual, fractions, 3, parts);
+    limn_neuron_impact(w.head, 0, actual, fractions, 3, parts, NULL);
     g_assert_cmpfloat_with_epsilon(parts[2], 1, 1e-12);
     double sum = 0;
     for (int r = 0; r <= 6; r++) { // ranks 0 to int(0.1 n)
